@@ -1,0 +1,8 @@
+"""Decides what to say and do; knows nothing of sound. Authors' tools import from here."""
+
+from runtime.tools.buttons import Button
+from runtime.tools.context import ToolContext
+from runtime.tools.decorator import tool
+from runtime.tools.result import ToolResult
+
+__all__ = ["Button", "ToolContext", "ToolResult", "tool"]

@@ -258,6 +258,9 @@ class SayEnd:
     turn: int
     say: int
     expect: Expect = field(default_factory=Expect)
+    kind: SayKind | None = None
+    """What it turned out to be, where ``Say`` could not know: a reply that calls of tools follow is
+    ``beside_tool``. None = as announced."""
 
 
 @dataclass(frozen=True, slots=True)

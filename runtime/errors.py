@@ -46,6 +46,8 @@ class Problem:
     """Stable name, for tools that read ``--json``."""
     message: str
     mend: str = ""
+    excerpt: str = ""
+    """The line as written with a caret below the place; empty where it may show a secret."""
 
     def __str__(self) -> str:
         """Write as one line for a terminal."""
@@ -59,7 +61,9 @@ class ProjectError(AgentError):
     def __init__(self, problems: list[Problem]) -> None:
         """Keep the problems in file order."""
         self.problems = sorted(problems, key=lambda p: (p.place, p.code))
-        super().__init__("\n".join(str(p) for p in self.problems))
+        super().__init__(
+            "\n".join(f"{p}\n{p.excerpt}" if p.excerpt else str(p) for p in self.problems)
+        )
 
 
 class ToolError(AgentError):

@@ -22,7 +22,7 @@ class Outbound(Protocol):
         ...
 
     def clear(self, message: str | bytes | None) -> None:
-        """Drop queued sound and marks, then send the clear (if there is one) before anything else."""
+        """Drop queued sound and marks, then send the clear (if any) before anything else."""
         ...
 
     def close(self, code: int, reason: str) -> None:

@@ -1,0 +1,214 @@
+"""What happened in a conversation: past-tense facts in a numbered envelope.
+
+Owns the records that are stored and folded (``state``); the frozen messages between the planes are
+``runtime.agent``. Values of memory, arguments and results are kept as JSON text, which is both what
+the model reads and what the store writes. Times are ms of the call's clock.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from runtime.agent import CloseCause, InputKind, SayKind, SayOutcome, TurnCause, TurnOutcome
+
+__all__ = [
+    "CallEnded",
+    "CallStarted",
+    "Event",
+    "Fact",
+    "LateOutcome",
+    "MemorySet",
+    "MessageDropped",
+    "MessageHeard",
+    "MessageWritten",
+    "ModelCalled",
+    "ToolAsked",
+    "ToolOutcome",
+    "ToolSettled",
+    "ToolStarted",
+    "TurnFinished",
+    "TurnInterrupted",
+    "TurnStarted",
+]
+
+ToolOutcome = Literal["ok", "failed", "timed_out", "cancelled", "unknown"]
+Writer = Literal["tool", "model", "seed"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A caller was connected, or connected again to this conversation."""
+
+    channel: str
+    language: str
+    wall_start: float
+    """Unix time at ms 0 of the call."""
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """The call is over; tools that were to finish may still settle after it."""
+
+    cause: CloseCause
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The agent's turn began, with the caller's words where there were some."""
+
+    cause: TurnCause
+    kind: InputKind | None = None
+    text: str = ""
+    uncertain: bool = False
+    silence_n: int = 0
+    reopens: int | None = None
+    """The turn that this one replaces: its input is repeated here with more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInterrupted:
+    """The caller took the floor back."""
+
+    cause: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The agent's doing in this turn came to its end."""
+
+    outcome: TurnOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWritten:
+    """The agent wrote a message, up to here if it was cut off while it streamed."""
+
+    say: int
+    kind: SayKind
+    text: str
+    round: int
+    """The round of the turn it belongs to, from 1; 0 = outside of any."""
+    interruptible: bool = True
+    call_id: int | None = None
+    """The tool call that sent it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHeard:
+    """The playback ledger settled a message: this is what the caller heard of it."""
+
+    say: int
+    outcome: SayOutcome
+    heard_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDropped:
+    """A tool's message that was never queued, since its turn was interrupted."""
+
+    call_id: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAsked:
+    """The model asked for a call."""
+
+    call_id: int
+    model_call_id: str
+    """The id that the model gave it."""
+    tool: str
+    arguments: str
+    """JSON object text; ``{}`` where what the model wrote is not one."""
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """An asked call passed every check and runs."""
+
+    call_id: int
+    tool: str
+    arguments: str
+    """Canonical JSON of the validated arguments."""
+    idempotency_key: str
+    finish: bool
+    """An interruption lets it run to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSettled:
+    """A call reached its one outcome."""
+
+    call_id: int
+    outcome: ToolOutcome
+    result: str
+    """JSON text for the model: the tool's answer, or the reason there is none."""
+    committed: bool = False
+    """A commit section of it was entered: an effect may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateOutcome:
+    """A call that had been settled without its end came to its end after all."""
+
+    call_id: int
+    outcome: ToolOutcome
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySet:
+    """A memory field was written."""
+
+    namespace: str
+    name: str
+    value: str
+    """JSON text."""
+    writer: Writer
+    call_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled:
+    """One request to a chat model came to its end."""
+
+    model: str
+    round: int
+    outcome: Literal["ok", "failed", "closed"]
+    first_ms: int | None
+    """Until its first text or call; None = there was none."""
+    took_ms: int
+
+
+Fact: TypeAlias = (
+    CallStarted
+    | CallEnded
+    | TurnStarted
+    | TurnInterrupted
+    | TurnFinished
+    | MessageWritten
+    | MessageHeard
+    | MessageDropped
+    | ToolAsked
+    | ToolStarted
+    | ToolSettled
+    | LateOutcome
+    | MemorySet
+    | ModelCalled
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A fact with its place in the conversation."""
+
+    conversation: str
+    sequence: int
+    """From 1, without gaps."""
+    at_ms: int
+    turn: int
+    """0 = outside of any turn."""
+    fact: Fact

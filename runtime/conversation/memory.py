@@ -1,0 +1,170 @@
+"""The reading and writing rules of memory, over a declared flat schema.
+
+Owns how a name is resolved and what may be written; the values themselves live in the
+conversation's state and change only through ``MemorySet`` facts. Names: a bare name is the active
+skill's field, then the project's; ``project.<field>`` and ``<skill>.<field>`` are qualified;
+``system.*`` is reserved.
+"""
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from runtime.agent import Json
+from runtime.conversation.state import ConversationState, MemoryKey
+from runtime.errors import MemoryWriteError, ProjectMemoryAlreadySetError
+from runtime.project.model import MemoryField
+
+__all__ = ["PROJECT", "MemorySchema", "accepts", "read", "writable"]
+
+PROJECT = "project"
+_RESERVED = "system"
+
+
+class MemorySchema:
+    """The declared fields, by qualified name."""
+
+    def __init__(self, fields: Iterable[MemoryField]) -> None:
+        """Index the fields; names are unique within their namespace."""
+        self._fields: dict[MemoryKey, MemoryField] = {(f.namespace, f.name): f for f in fields}
+
+    @property
+    def fields(self) -> tuple[MemoryField, ...]:
+        """All fields in the order they were declared."""
+        return tuple(self._fields.values())
+
+    def field(self, namespace: str, name: str) -> MemoryField | None:
+        """The field of that qualified name."""
+        return self._fields.get((namespace, name))
+
+    def readable(self, name: str, skill: str) -> MemoryField | None:
+        """Resolve a name for reading while ``skill`` is active; None = nothing to be read."""
+        namespace, _, rest = name.rpartition(".")
+        if not namespace:
+            return self.field(skill, name) or self.field(PROJECT, name)
+        found = self.field(namespace, rest)
+        if found is not None and found.private and namespace != skill:
+            return None
+        return found
+
+    def settable(self, skill: str) -> tuple[MemoryField, ...]:
+        """The fields that the model may set while ``skill`` is active."""
+        return tuple(
+            f for f in self._fields.values() if f.llm_settable and f.namespace in (skill, PROJECT)
+        )
+
+
+def read(
+    schema: MemorySchema, state: ConversationState, name: object, skill: str, default: Any = None
+) -> Any:
+    """Return a value, or ``default`` when it is unset, ``None`` or not readable. Never raises.
+
+    Containers are copies: memory changes only through a write.
+    """
+    found = schema.readable(name, skill) if isinstance(name, str) else None
+    if found is None:
+        return default
+    value = value_of(state, found)
+    return default if value is None else copy.deepcopy(value)
+
+
+def value_of(state: ConversationState, field: MemoryField) -> Json:
+    """The present value of a declared field."""
+    return state.memory.get((field.namespace, field.name), field.initial_value)
+
+
+def writable(
+    schema: MemorySchema, state: ConversationState, name: object, value: object, skill: str
+) -> tuple[MemoryField, str]:
+    """Resolve a name for writing and bring the value to JSON text.
+
+    Returns:
+        The field and the text to be stored.
+
+    Raises:
+        MemoryWriteError: undeclared, another skill's, reserved, or of the wrong type.
+        ProjectMemoryAlreadySetError: the project field holds a value already.
+    """
+    field = _writable_field(schema, name, skill)
+    text = _json_text(field, value)
+    if not accepts(field, value):
+        raise MemoryWriteError(f"{_label(field)} takes {_wanted(field)}")
+    key = (field.namespace, field.name)
+    if field.namespace == PROJECT and state.memory.get(key) is not None:
+        raise ProjectMemoryAlreadySetError(f"{_label(field)} is already set")
+    return field, text
+
+
+def accepts(field: MemoryField, value: object) -> bool:
+    """Whether a JSON value fits the field's declared type; ``None`` clears and always fits."""
+    if value is None:
+        return True
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match field.type:
+        case "text":
+            return isinstance(value, str)
+        case "categorical":
+            return value in field.enum_values
+        case "bool":
+            return isinstance(value, bool)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float":
+            return number
+        case "list":
+            return isinstance(value, list)
+        case "json" | "any":
+            return True
+
+
+def _writable_field(schema: MemorySchema, name: object, skill: str) -> MemoryField:
+    if not isinstance(name, str):
+        raise MemoryWriteError("a memory name is a string")
+    namespace, _, rest = name.rpartition(".")
+    if namespace == _RESERVED or name == _RESERVED:
+        raise MemoryWriteError("system.* is reserved")
+    if namespace not in ("", PROJECT, skill):
+        raise MemoryWriteError(
+            f"{name}: only fields of {skill} and of the project can be written here"
+        )
+    if namespace:
+        found = schema.field(namespace, rest)
+    else:
+        found = schema.field(skill, name) or schema.field(PROJECT, name)
+    if found is None:
+        raise MemoryWriteError(f"{name} is not declared in memory.yml")
+    return found
+
+
+def _json_text(field: MemoryField, value: object) -> str:
+    if not _is_plain(value):
+        raise MemoryWriteError(f"{_label(field)} takes a JSON value")
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise MemoryWriteError(f"{_label(field)} takes a JSON value") from None
+
+
+def _is_plain(value: object, depth: int = 0) -> bool:
+    """Whether writing and reading the value as JSON gives it back (string keys, lists)."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return True
+    if depth > 60:
+        return False
+    if isinstance(value, list):
+        return all(_is_plain(item, depth + 1) for item in cast("list[object]", value))
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value).items()
+        return all(isinstance(k, str) and _is_plain(v, depth + 1) for k, v in pairs)
+    return False
+
+
+def _wanted(field: MemoryField) -> str:
+    if field.type == "categorical":
+        return f"one of {', '.join(field.enum_values)}"
+    return f"a value of type {field.type}"
+
+
+def _label(field: MemoryField) -> str:
+    return f"{field.namespace}.{field.name}"

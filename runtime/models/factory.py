@@ -1,0 +1,60 @@
+"""Builds the chat models of a project's group, in the order they are to be tried.
+
+Owns which provider is which module; a module is imported only when a project names it. Trying the
+next model when one fails is ``fallback``.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import cast
+
+from runtime.errors import Place, Problem, ProjectError
+from runtime.models.ports import ChatModel
+from runtime.project.model import ModelSpec, Project
+
+__all__ = ["build_models"]
+
+
+def build_models(project: Project) -> tuple[ChatModel, ...]:
+    """Build the models of ``project.model_group``, first choice first.
+
+    Raises:
+        ProjectError: a model can't be built: names the place in ``integrations.yml`` and the cause.
+    """
+    return tuple(_build(spec, project) for spec in project.model_group)
+
+
+def _build(spec: ModelSpec, project: Project) -> ChatModel:
+    match spec.provider:
+        case "openai":
+            from runtime.models import openai_model
+
+            return openai_model.from_options(spec.model, dict(spec.options))
+        case "rules":
+            from runtime.models import rules_model
+
+            name = str(spec.option("file"))
+            tools = [tool.name for tool in project.tools]
+            return rules_model.from_file(project.root / name, name, tools)
+        case _:
+            return _custom(spec)
+
+
+def _custom(spec: ModelSpec) -> ChatModel:
+    """An author's own: ``package.module`` (its class ``Model``) or ``package.module:Class``."""
+    path, _, name = spec.provider.partition(":")
+    try:
+        made = cast(Callable[..., object], getattr(importlib.import_module(path), name or "Model"))
+        return cast(ChatModel, made(spec.model, dict(spec.options)))
+    except Exception as error:  # an author's module: whatever it raises is told with its place
+        raise _refused(spec.place, type(error).__name__) from error
+
+
+def _refused(place: Place, cause: str) -> ProjectError:
+    return ProjectError(
+        [
+            Problem(
+                place, "model_provider", f"the model can't be built: {cause}", "see the traceback"
+            )
+        ]
+    )

@@ -1,0 +1,170 @@
+"""Reads ``memory.yml`` of the project and of a skill: what may be remembered, and as what.
+
+Owns the attributes of a field and the check of its initial value. What may be read and written
+when is the tool context's.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import cast
+
+from runtime.agent import Json
+from runtime.errors import Place
+from runtime.project.fields import Fields
+from runtime.project.model import PROJECT_NAMESPACE, FieldType, MemoryField
+from runtime.project.problems import Problems
+from runtime.project.yaml_nodes import (
+    Entry,
+    Node,
+    Scalar,
+    Sequence,
+    as_bool,
+    as_int,
+    as_json,
+    as_number,
+)
+from runtime.project.yaml_source import read_yaml
+
+_TYPES = ("text", "bool", "int", "float", "list", "categorical", "json", "any")
+_LATER = ("seed", "anonymization", "immutable")
+_RESERVED = frozenset({"system", "session"})
+_MAX_NAME = 100
+
+
+def read_project_memory(
+    data: bytes, file: str, env: Mapping[str, str], problems: Problems
+) -> tuple[MemoryField, ...]:
+    """Read the project's flat map of fields."""
+    top = Fields(read_yaml(data, file, problems, env), problems, "", Place(file))
+    return tuple(_field(entry, PROJECT_NAMESPACE, problems, private=False) for entry in top.keys())
+
+
+def read_skill_memory(
+    data: bytes, file: str, skill_id: str, env: Mapping[str, str], problems: Problems
+) -> tuple[MemoryField, ...]:
+    """Read a skill's ``schema: {public, private}``."""
+    top = Fields(read_yaml(data, file, problems, env), problems, "", Place(file))
+    schema = top.section("schema")
+    public, private = schema.section("public").keys(), schema.section("private").keys()
+    schema.done()
+    top.done()
+    first = {entry.key: entry.place for entry in public}
+    for entry in private:
+        if entry.key in first:
+            problems.add(
+                entry.place,
+                "duplicate_key",
+                f"the field '{entry.key}' is public and private; first at {first[entry.key]}",
+                "keep one of them",
+            )
+    return (
+        *(_field(entry, skill_id, problems, private=False) for entry in public),
+        *(_field(entry, skill_id, problems, private=True) for entry in private),
+    )
+
+
+def _field(entry: Entry, namespace: str, problems: Problems, *, private: bool) -> MemoryField:
+    _check_name(entry, problems)
+    fields = Fields(entry.value, problems, entry.key, entry.place)
+    kind = cast(FieldType, fields.choice("type", _TYPES, "any"))
+    enum_values = fields.texts("enum_values")
+    settable = fields.entry("llm_settable")
+    llm_settable = fields.flag("llm_settable", False)
+    _check_enum(kind, enum_values, fields, problems)
+    if llm_settable and namespace == PROJECT_NAMESPACE and settable is not None:
+        problems.add(
+            settable.place,
+            "not_settable",
+            "the model never sets project memory",
+            "declare the field in the skill's memory.yml, or let a tool set it",
+        )
+    initial = fields.node("initial_value")
+    read = MemoryField(
+        namespace=namespace,
+        name=entry.key,
+        type=kind,
+        enum_values=enum_values,
+        description=fields.text("description"),
+        llm_settable=llm_settable,
+        initial_value=None if initial is None else _value(initial, kind, enum_values, fields),
+        pii=fields.flag("pii", False),
+        private=private,
+        place=entry.place,
+    )
+    fields.done(_LATER)
+    return read
+
+
+def _check_name(entry: Entry, problems: Problems) -> None:
+    name = entry.key
+    if name in _RESERVED:
+        problems.add(entry.place, "reserved_name", f"'{name}' is a reserved name", "rename it")
+    elif not name.isidentifier() or len(name) > _MAX_NAME or _has_marks(name):
+        problems.add(
+            entry.place,
+            "bad_name",
+            "a field's name is made of letters, digits and '_', and does not begin with a digit",
+            "rename it",
+        )
+
+
+def _has_marks(name: str) -> bool:
+    return any(unicodedata.category(c) in ("Cf", "Cc") for c in name)
+
+
+def _check_enum(
+    kind: FieldType, values: tuple[str, ...], fields: Fields, problems: Problems
+) -> None:
+    entry = fields.entry("enum_values")
+    place = entry.place if entry else fields.place
+    if kind == "categorical" and not values:
+        problems.add(
+            place,
+            "missing_key",
+            "a categorical field needs 'enum_values'",
+            "list the values it may have",
+        )
+    elif kind != "categorical" and entry is not None:
+        problems.add(
+            place, "wrong_type", "only a categorical field has 'enum_values'", "type: categorical"
+        )
+    elif len(set(values)) < len(values):
+        problems.add(place, "duplicate_value", "a value is listed twice", "keep one of them")
+
+
+def _value(node: Node, kind: FieldType, enum_values: tuple[str, ...], fields: Fields) -> Json:
+    value = _typed(node, kind, enum_values)
+    if value is None:
+        hint = {"text": "a text", "list": "a list", "bool": "true or false"}.get(kind)
+        wanted = hint or ("one of its enum_values" if kind == "categorical" else f"a {kind}")
+        fields.problem(
+            node.place,
+            "wrong_type",
+            f"'{fields.path('initial_value')}' must be {wanted}",
+            "change the value or the field's type",
+        )
+    if kind in ("list", "json", "any"):
+        fields.refuse_grouped(node)
+    return value
+
+
+def _typed(node: Node, kind: FieldType, enum_values: tuple[str, ...]) -> Json:
+    """Return the value in the field's type, None when it does not fit."""
+    match kind, node:
+        case "text", Scalar(text=text):
+            return text
+        case "categorical", Scalar(text=text):
+            return text if text in enum_values else None
+        case "bool", Scalar():
+            return as_bool(node)
+        case "int", Scalar():
+            return as_int(node)
+        case "float", Scalar():
+            number = as_number(node)
+            return None if number is None else float(number)
+        case "list", Sequence():
+            return as_json(node)
+        case (("json" | "any"), _):
+            return as_json(node)
+        case _:
+            return None

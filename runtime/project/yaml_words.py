@@ -1,0 +1,159 @@
+"""What the YAML parser complains about, said in an author's words.
+
+Owns the table from the parser's complaint (and the characters at that place) to a message and its
+mend. Finding the complaint is ``runtime.project.yaml_source``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """The parser's words and its two places; lines and columns count from 0."""
+
+    context: str
+    context_line: int
+    context_column: int
+    problem: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What to tell the author, and where; line and column count from 0."""
+
+    code: str
+    message: str
+    mend: str
+    line: int
+    column: int
+
+
+def reword(complaint: Complaint, lines: Sequence[str]) -> Wording:
+    """Turn the parser's complaint into one that an author can act on."""
+    code, message, mend, at_context = _words(complaint, lines)
+    if at_context:
+        return Wording(code, message, mend, complaint.context_line, complaint.context_column)
+    return Wording(code, message, mend, complaint.line, complaint.column)
+
+
+def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, bool]:
+    problem, context = complaint.problem, complaint.context
+    line = lines[complaint.line] if complaint.line < len(lines) else ""
+    char = line[complaint.column : complaint.column + 1]
+    if "cannot start any token" in problem:
+        return (*_bad_start(char), False)
+    if "mapping values are not allowed" in problem:
+        return (*_colon(line, complaint.column), False)
+    if "quoted scalar" in context and "end of stream" in problem:
+        opened = lines[complaint.context_line][complaint.context_column :][:1]
+        return (
+            "yaml_quote",
+            "this quote is never closed",
+            f"end the text with another {opened} or take the first one away",
+            True,
+        )
+    if "unknown escape" in problem or "expected escape" in problem:
+        return (
+            "yaml_escape",
+            "a backslash in double quotes begins an escape, and this one does not exist",
+            "put the text in single quotes, or double the backslash",
+            False,
+        )
+    if "flow sequence" in context or "flow mapping" in context:
+        return (*_flow(context, line), True)
+    if "could not find expected ':'" in problem:
+        return (
+            "yaml_key",
+            "this line is neither 'key: value' nor part of the text above it",
+            "add the colon and a space, or indent it deeper than the key it belongs to",
+            True,
+        )
+    if "block scalar" in context:
+        return (
+            "yaml_block_text",
+            "text after '|' or '>' must begin on the next line",
+            "move it down and indent it, or put the text in quotes",
+            False,
+        )
+    return (*_other(problem, char), False)
+
+
+def _bad_start(char: str) -> tuple[str, str, str]:
+    if char == "\t":
+        return (
+            "yaml_tab",
+            "a tab is used for indentation, which YAML does not allow",
+            "indent with spaces",
+        )
+    return (
+        "yaml_bad_start",
+        f"a text can't begin with '{char}' unless it is in quotes",
+        "put the text in quotes",
+    )
+
+
+def _colon(line: str, column: int) -> tuple[str, str, str]:
+    before = line[:column]
+    if ": " in before:
+        return (
+            "yaml_colon",
+            "there is a second ': ' in this line, so YAML takes it for another key",
+            "put the text in quotes because of ': '",
+        )
+    return (
+        "yaml_indent",
+        "a key can't stand here: the line above is already a value",
+        "give this line the same indentation as its neighbours, or put the text in quotes because "
+        "of ': '",
+    )
+
+
+def _flow(context: str, line: str) -> tuple[str, str, str]:
+    if "${" in line:
+        return (
+            "yaml_variable_in_braces",
+            "inside { } or [ ] a variable must be in quotes",
+            'write "${NAME}" with the quotes',
+        )
+    close = "]" if "sequence" in context else "}"
+    opened = "[" if close == "]" else "{"
+    return (
+        "yaml_bracket",
+        f"this '{opened}' is not closed before the next key, or a comma is missing in it",
+        f"close it with '{close}', or put the whole text in quotes if '{opened}' is part of it",
+    )
+
+
+def _other(problem: str, char: str) -> tuple[str, str, str]:
+    if "did not find expected '-'" in problem or "expected <block end>, but found '?'" in problem:
+        return (
+            "yaml_mixed",
+            "list items ('- …') and keys ('key: …') are mixed at one level",
+            "indent this line deeper to make it part of the last item, or begin it with '- '",
+        )
+    if "sequence entries are not allowed" in problem:
+        return (
+            "yaml_dash",
+            "a list can't begin in the middle of a line",
+            "put '- …' on a line of its own, or the text in quotes if '-' is all of it",
+        )
+    if "mapping keys are not allowed" in problem:
+        return ("yaml_question", "a text can't begin with '? '", "put the text in quotes")
+    if "expected node content" in problem or "alphabetic or numeric" in problem:
+        return (
+            "yaml_bad_start",
+            f"a text can't begin with '{char}' unless it is in quotes",
+            "put the text in quotes",
+        )
+    if "expected key" in problem or "expected <block end>" in problem:
+        return (
+            "yaml_key",
+            "this is neither a key of this block nor part of the value before it",
+            "check the indentation; a text with quotes in it goes in quotes of the other kind",
+        )
+    if "document start" in problem:
+        return ("yaml_document", "the file does not begin with a key", "take the '%' line away")
+    return ("yaml_syntax", f"the file can't be read here: {problem}", "check the lines around it")

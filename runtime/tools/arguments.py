@@ -1,0 +1,200 @@
+"""A model's arguments: parsed once, strictly, then checked against the tool's schema.
+
+Owns what counts as the same call: values are brought to one form (declared defaults filled in,
+whole floats for integers) and written as canonical JSON. Nothing is repaired, but for one
+unwrapping of an object that a provider encoded twice, which is counted. Refusals are short reasons
+that a model can act on; they never repeat the argument's value.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NoReturn, cast
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from runtime.agent import Json
+
+__all__ = ["MAX_ARGUMENT_CHARS", "ArgumentsRefused", "Parsed", "canonical_json", "parse_arguments"]
+
+MAX_ARGUMENT_CHARS = 100_000
+"""Longer arguments are refused unread."""
+
+_MAX_DEPTH = 40
+
+
+class ArgumentsRefused(Exception):
+    """The arguments can't be used; the text is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Arguments that passed."""
+
+    values: dict[str, Json]
+    unwrapped: bool
+    """They came encoded twice."""
+
+
+def parse_arguments(
+    raw: str, parameters: Mapping[str, Json], defaults: Mapping[str, object] | None = None
+) -> Parsed:
+    """Parse and validate the raw JSON text of a call's arguments.
+
+    Args:
+        raw: As the model wrote it.
+        parameters: The tool's JSON schema.
+        defaults: Values of arguments that may be left out, filled in where they are.
+
+    An empty text counts as ``{}``, which is how providers write "no arguments".
+
+    Raises:
+        ArgumentsRefused: with a reason the model can act on.
+    """
+    if len(raw) > MAX_ARGUMENT_CHARS:
+        raise ArgumentsRefused(f"the arguments are longer than {MAX_ARGUMENT_CHARS} characters")
+    value = _load(raw if raw.strip() else "{}")
+    unwrapped = False
+    if isinstance(value, str):
+        value, unwrapped = _load(value), True
+    if not isinstance(value, dict):
+        raise ArgumentsRefused("the arguments must be one JSON object")
+    values = cast("dict[str, Json]", value)
+    _check(values, parameters)
+    return Parsed(_one_form(values, parameters, defaults or {}), unwrapped)
+
+
+def canonical_json(value: object) -> str:
+    """Write ``value`` so that equal values give equal texts.
+
+    Raises:
+        ValueError: it is not JSON (NaN, an infinity, a foreign type, a cycle).
+    """
+    try:
+        return json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+    except (TypeError, RecursionError) as error:
+        raise ValueError("not a JSON value") from error
+
+
+def _load(text: str) -> object:
+    try:
+        value: object = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_object_without_repeats
+        )
+    except (ValueError, RecursionError):
+        raise ArgumentsRefused("the arguments are not one well-formed JSON object") from None
+    _check_plain(value, 0)
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ArgumentsRefused(f"{name} is not a JSON number")
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ArgumentsRefused("an object names the same key twice")
+    return result
+
+
+def _check_plain(value: object, depth: int) -> None:
+    """Refuse what canonical JSON could not write: numbers out of range, lone surrogates, depth."""
+    if depth > _MAX_DEPTH:
+        raise ArgumentsRefused("the arguments are nested too deeply")
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        raise ArgumentsRefused("a number is out of range")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ArgumentsRefused("a string is not well-formed Unicode") from None
+    elif isinstance(value, dict):
+        for key, item in cast("dict[str, object]", value).items():
+            _check_plain(key, depth + 1)
+            _check_plain(item, depth + 1)
+    elif isinstance(value, list):
+        for item in cast("list[object]", value):
+            _check_plain(item, depth + 1)
+
+
+def _check(values: dict[str, Json], parameters: Mapping[str, Json]) -> None:
+    validator = _validator(canonical_json(parameters))
+    problems = sorted(_errors(validator, values), key=lambda e: [str(p) for p in e.absolute_path])
+    if problems:
+        raise ArgumentsRefused("; ".join(_reason(problem, parameters) for problem in problems[:3]))
+
+
+@lru_cache(maxsize=512)
+def _validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(schema))
+
+
+def _errors(validator: Draft202012Validator, values: object) -> list[ValidationError]:
+    # jsonschema's stub leaves the instance's type open.
+    return list(validator.iter_errors(cast("Any", values)))
+
+
+def _reason(problem: ValidationError, parameters: Mapping[str, Json]) -> str:
+    """Say what to do in words of the schema, never of the caller."""
+    where = ".".join(str(part) for part in problem.absolute_path)
+    rule = cast("str", problem.validator)
+    wanted = cast("object", problem.validator_value)
+    properties = parameters.get("properties")
+    known = sorted(properties) if isinstance(properties, Mapping) else []
+    match rule:
+        case "required":
+            given = cast("dict[str, object]", problem.instance)
+            missing = [name for name in cast("list[str]", wanted) if name not in given]
+            return f"missing: {', '.join(missing)}"
+        case "additionalProperties":
+            return f"only these arguments exist: {', '.join(known) or 'none'}"
+        case "type":
+            return f"{where}: must be of type {wanted}"
+        case "enum":
+            choices = ", ".join(str(choice) for choice in cast("list[object]", wanted))
+            return f"{where}: must be one of {choices}"
+        case _:
+            return f"{where or 'arguments'}: breaks the rule {rule}"
+
+
+def _one_form(
+    values: dict[str, Json], parameters: Mapping[str, Json], defaults: Mapping[str, object]
+) -> dict[str, Json]:
+    properties = parameters.get("properties")
+    schemas = cast("dict[str, dict[str, Json]]", properties or {})
+    result = {name: _as_declared(value, schemas.get(name, {})) for name, value in values.items()}
+    for name, default in defaults.items():
+        if name not in result and _is_json(default):
+            result[name] = cast("Json", default)
+    return result
+
+
+def _as_declared(value: Json, schema: Mapping[str, Json]) -> Json:
+    kind = schema.get("type")
+    if isinstance(value, bool):
+        return value
+    if kind == "integer" and isinstance(value, float):
+        return int(value)
+    if kind == "number" and isinstance(value, int):
+        try:
+            return float(value)
+        except OverflowError:
+            raise ArgumentsRefused("a number is out of range") from None
+    if isinstance(value, list):
+        items = schema.get("items")
+        inner = items if isinstance(items, dict) else {}
+        return [_as_declared(item, inner) for item in value]
+    return value
+
+
+def _is_json(value: object) -> bool:
+    try:
+        canonical_json(value)
+    except ValueError:
+        return False
+    return True

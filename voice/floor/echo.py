@@ -1,0 +1,131 @@
+"""Whether words are the agent's own, coming back over the line.
+
+Owns what was spoken lately, tail window included, and the comparison. The envelope gate in ``hearing``
+works on sound and comes earlier; this is the second net, on words.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from voice.floor.words import Tokens, tokens_of
+
+_TAIL_MS: Final = 800
+"""Words that begin this long after the agent's last sound may still be its echo."""
+_KEPT_LINES: Final = 6
+_KEPT_CHARS: Final = 4000
+_LONG: Final = 4
+"""From so many words on, most of them in the spoken order is proof enough."""
+_SHARE: Final = 0.8
+
+
+@dataclass(slots=True)
+class SpokenLine:
+    """One line on its way to the caller's ear."""
+
+    say: int
+    started_ms: int
+    ended_ms: int | None = None
+    pieces: list[str] = field(default_factory=list[str])
+    chars: int = 0
+    _tokens: Tokens | None = None
+
+    @property
+    def tokens(self) -> Tokens:
+        """The line's words so far."""
+        if self._tokens is None:
+            self._tokens = tokens_of("".join(self.pieces))
+        return self._tokens
+
+    def add(self, text: str) -> None:
+        """Take the next piece of the written text, up to a bound."""
+        if self.chars < _KEPT_CHARS:
+            self.pieces.append(text[: _KEPT_CHARS - self.chars])
+            self.chars += len(text)
+            self._tokens = None
+
+
+class SpokenLately:
+    """The last few lines heard by the caller."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self) -> None:
+        self._lines: deque[SpokenLine] = deque(maxlen=_KEPT_LINES)
+
+    def started(self, say: int, pieces: Iterable[str], now: int) -> None:
+        """The caller hears the first sample of a line."""
+        line = SpokenLine(say, now)
+        for piece in pieces:
+            line.add(piece)
+        self._lines.append(line)
+
+    def more(self, say: int, text: str) -> None:
+        """More text of a line that is being heard."""
+        for line in self._lines:
+            if line.say == say:
+                line.add(text)
+
+    def ended(self, say: int | None, now: int) -> None:
+        """The line was heard to its end, or cut; ``None`` = whatever is playing."""
+        for line in self._lines:
+            if line.ended_ms is None and say in (None, line.say):
+                line.ended_ms = now
+
+    def is_echo(self, tokens: Tokens, start_ms: int, end_ms: int) -> bool:
+        """Whether words spoken from ``start_ms`` to ``end_ms`` repeat a line of that time.
+
+        Short answers made of the agent's own words ("the afternoon") are no echo: under four words
+        it takes the same words in a row, begun before the line ended, and two only as a whole line.
+        """
+        return any(
+            _repeats(tokens, line.tokens, line.ended_ms is None or start_ms < line.ended_ms)
+            for line in self._lines
+            if _overlaps(line, start_ms, end_ms)
+        )
+
+    def may_become_echo(self, tokens: Tokens, start_ms: int, end_ms: int) -> bool:
+        """Whether a few first words could be the beginning of an echo: wait for more of them."""
+        return len(tokens) < _LONG and any(
+            _contains(line.tokens, tokens)
+            for line in self._lines
+            if line.ended_ms is None and _overlaps(line, start_ms, end_ms)
+        )
+
+
+def _overlaps(line: SpokenLine, start_ms: int, end_ms: int) -> bool:
+    return end_ms >= line.started_ms and (
+        line.ended_ms is None or start_ms <= line.ended_ms + _TAIL_MS
+    )
+
+
+def _repeats(heard: Tokens, spoken: Tokens, during: bool) -> bool:
+    count = len(heard)
+    if count < 2 or not spoken:
+        return False
+    if heard == spoken:
+        return True
+    if count < _LONG:
+        return count == _LONG - 1 and during and _contains(spoken, heard)
+    return _contains(spoken, heard) or _in_order(heard, spoken) >= _SHARE * count
+
+
+def _contains(spoken: Tokens, heard: Tokens) -> bool:
+    count = len(heard)
+    return any(spoken[at : at + count] == heard for at in range(len(spoken) - count + 1))
+
+
+def _in_order(heard: Tokens, spoken: Tokens) -> int:
+    """Length of the longest common subsequence, over a window of the spoken line as long as needed.
+
+    Bounded work: at most 60 heard and 200 spoken words are compared.
+    """
+    heard, spoken = heard[:60], spoken[:200]
+    previous = [0] * (len(spoken) + 1)
+    for word in heard:
+        row = [0]
+        for at, other in enumerate(spoken):
+            row.append(previous[at] + 1 if word == other else max(row[at], previous[at + 1]))
+        previous = row
+    return previous[-1]

@@ -1,0 +1,144 @@
+"""The figures of one call: how fast it stopped, how fast it answered, how long it paused.
+
+Owns their definitions, computed from a ``timeline`` alone. Pure. All times are what the far end
+hears, not what the server sent: an onset is the caller's own first sound, a stop is the agent's
+last one.
+"""
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from voice.replay.segments import Span
+from voice.replay.timeline import Decision, HoldBar, Timeline
+
+_BEFORE_MS: Final = 60.0
+"""A hold may be placed this much before the onset that the energy rule finds."""
+_STOPPED_MS: Final = 300.0
+"""The agent has stopped when it is silent for this long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """The caller began while the agent was to be heard."""
+
+    onset_ms: float
+    hold_after_ms: float | None
+    """From the caller's first sound to the hold; None = there was none."""
+    silent_after_ms: float | None
+    """From the caller's first sound to the agent's last one; None = it spoke on."""
+    commit_after_ms: float | None
+    """From the caller's first sound to the commit; None = the agent kept the floor."""
+    paused_ms: float
+    """How long the agent was silent for it, where it then went on; else 0."""
+
+    @property
+    def is_yield(self) -> bool:
+        """Whether the caller got the floor."""
+        return self.commit_after_ms is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The caller finished, the agent answered."""
+
+    words_end_ms: float
+    turn_after_ms: float
+    """From the caller's last sound to the start of the turn."""
+    heard_after_ms: float | None
+    """From the caller's last sound to the agent's first; None = no answer was heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """All figures of a call."""
+
+    interruptions: tuple[Interruption, ...]
+    answers: tuple[Answer, ...]
+    false_holds: int
+    """Holds that were released."""
+    longest_line_pause_ms: float
+    """The most that holds made any one line pause, in all."""
+
+    @property
+    def stops_ms(self) -> tuple[float, ...]:
+        """Stop latencies of the interruptions that got the floor."""
+        return tuple(
+            item.silent_after_ms
+            for item in self.interruptions
+            if item.is_yield and item.silent_after_ms is not None
+        )
+
+
+def measure(timeline: Timeline) -> Measures:
+    """Compute the figures of one call."""
+    return Measures(
+        tuple(
+            interruption
+            for number, onset in enumerate(timeline.caller)
+            if (interruption := _interruption(timeline, number, onset)) is not None
+        ),
+        _answers(timeline),
+        sum(hold.end == "released" for hold in timeline.holds),
+        max((line.held_ms for line in timeline.lines), default=0.0),
+    )
+
+
+def middle(values: tuple[float, ...]) -> float | None:
+    """Return the median, None of nothing."""
+    return median(values) if values else None
+
+
+def _interruption(timeline: Timeline, number: int, onset: Span) -> Interruption | None:
+    start = onset.start_ms
+    later = timeline.caller[number + 1].start_ms if number + 1 < len(timeline.caller) else 1e12
+    over = next((s for s in timeline.agent if s.start_ms <= start < s.end_ms), None)
+    if over is None:
+        return None
+    hold = _first_hold(timeline.holds, start - _BEFORE_MS, min(onset.end_ms + 1000, later))
+    commit = _first(timeline.decisions, "commit", start - _BEFORE_MS, min(later, start + 5000))
+    stop, resume = _stop(timeline.agent, start)
+    if hold is None and commit is None:
+        return Interruption(start, None, None, None, 0.0)
+    return Interruption(
+        start,
+        None if hold is None else hold.span.start_ms - start,
+        None if stop is None else stop - start,
+        None if commit is None else commit.t_ms - start,
+        0.0 if commit is not None or stop is None or resume is None else resume - stop,
+    )
+
+
+def _first_hold(holds: tuple[HoldBar, ...], from_ms: float, to_ms: float) -> HoldBar | None:
+    return next((hold for hold in holds if from_ms <= hold.span.start_ms < to_ms), None)
+
+
+def _first(
+    decisions: tuple[Decision, ...], event: str, from_ms: float, to_ms: float
+) -> Decision | None:
+    return next((d for d in decisions if d.event == event and from_ms <= d.t_ms < to_ms), None)
+
+
+def _stop(agent: tuple[Span, ...], onset_ms: float) -> tuple[float | None, float | None]:
+    """Return the agent's last sound after an onset, and where it sounds again."""
+    for number, span in enumerate(agent):
+        after = agent[number + 1].start_ms if number + 1 < len(agent) else None
+        long_enough = after is None or after - span.end_ms >= _STOPPED_MS
+        if span.end_ms > onset_ms and long_enough:
+            return span.end_ms, after
+    return None, None
+
+
+def _answers(timeline: Timeline) -> tuple[Answer, ...]:
+    found: list[Answer] = []
+    for number, turn in enumerate(timeline.turns):
+        start = turn.span.start_ms
+        spoken = [span.end_ms for span in timeline.caller if span.end_ms <= start]
+        if turn.cause != "input" or not spoken:
+            continue
+        rest = timeline.turns[number + 1 :]
+        until = rest[0].span.start_ms if rest else timeline.duration_ms
+        heard = next((s.start_ms for s in timeline.agent if start <= s.start_ms < until), None)
+        end = spoken[-1]
+        found.append(Answer(end, start - end, None if heard is None else heard - end))
+    return tuple(found)
