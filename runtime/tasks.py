@@ -10,7 +10,7 @@ tasks with an owner of their own belong in an ``asyncio.TaskGroup``, not here.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -76,7 +76,7 @@ async def run_bounded(coro: Coroutine[Any, Any, T], timeout: float, *, grace: fl
 @asynccontextmanager
 async def closing_stream(
     stream: AsyncIterator[T], *, grace: float = 1.0
-) -> AsyncIterator[AsyncIterator[T]]:
+) -> AsyncGenerator[AsyncIterator[T], None]:
     """Close an asynchronous generator where the block is left, not when the loop gets round to it.
 
     It is closed by the task that read it, since cancel scopes of libraries inside must be left by
@@ -95,7 +95,7 @@ async def closing_stream(
 
 
 async def finish_before_leaving(coro: Coroutine[Any, Any, T], grace: float) -> T:
-    """Run ``coro`` to its end, ``grace`` seconds at most, even if the caller is cancelled meanwhile.
+    """Run ``coro`` to its end, ``grace`` seconds at most, also if the caller is cancelled.
 
     The caller's cancellation is raised once the coroutine has ended or its time is over.
 
@@ -133,6 +133,4 @@ def _leave_behind(task: asyncio.Task[Any]) -> None:
 def _forget(task: asyncio.Task[Any]) -> None:
     _leaving.discard(task)
     if not task.cancelled() and (error := task.exception()) is not None:
-        _logger.warning(
-            "a task that was left behind failed", extra={"error": type(error).__name__}
-        )
+        _logger.warning("a task that was left behind failed", extra={"error": type(error).__name__})

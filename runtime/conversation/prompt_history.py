@@ -33,8 +33,7 @@ def history_messages(state: ConversationState, max_chars: int = 32_000) -> list[
     A turn with a call that still runs is never left out.
     """
     turns = [
-        (list(items), turn)
-        for turn, items in groupby(state.history, key=lambda item: item.turn)
+        (list(items), turn) for turn, items in groupby(state.history, key=lambda item: item.turn)
     ]
     kept: list[list[ChatMessage]] = []
     room = max_chars

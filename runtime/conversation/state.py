@@ -218,9 +218,7 @@ class ConversationState:
             case LateOutcome():
                 made = self.tool_call(fact.call_id)
                 tool = made.tool if made is not None else ""
-                self.history.append(
-                    LateNews(turn, fact.call_id, tool, fact.outcome, fact.result)
-                )
+                self.history.append(LateNews(turn, fact.call_id, tool, fact.outcome, fact.result))
             case MemorySet():
                 self._memory_set(fact, turn)
             case MessageDropped() | ModelCalled():

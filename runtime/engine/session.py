@@ -5,8 +5,8 @@ so messages take effect in the order they came. Turns and tools run as tasks tha
 An interruption runs in this order: the outbox closes, what was heard is folded in, the turn's task
 (and with it the model's stream) is cancelled, its tools are cancelled or left to finish, and only
 then is all of it reported. The next turn may start at once and waits by itself
-(``wait_for_earlier``) before its first model call. ``run`` loads the conversation, serves until the
-call is closed, and returns when everything started has settled.
+(``wait_for_earlier``) before its first model call. ``run`` serves until the call is closed, and
+returns when everything started has settled.
 
 Owns one call. The conversation's record may be shared with a later call; the models, the store and
 the table of interruptions belong to the plane.
@@ -102,7 +102,7 @@ class _Entry:
 
 
 class Session:
-    """One call. ``handle`` takes messages from ``run``'s beginning to its end and after."""
+    """One call. In order: ``open``, then ``run``; ``handle`` takes messages from ``open`` on."""
 
     def __init__(
         self,
@@ -110,13 +110,24 @@ class Session:
         record: ConversationRecord,
         parts: SessionParts,
         emit: Callable[[FromRuntime], None],
+        *,
+        recover: bool,
     ) -> None:
-        """Serve the call on a loaded conversation."""
+        """Serve the call on a loaded conversation.
+
+        Args:
+            opening: The call.
+            record: Its conversation.
+            parts: What the plane provides.
+            emit: The way to the voice plane.
+            recover: Nothing that the record shows as open can still be running: settle it.
+        """
         loop = asyncio.get_running_loop()
         self._opening = opening
         self._record = record
         self._parts = parts
         self._emit = emit
+        self._recovers = recover
         self._loop = loop
         self._zero_s = loop.time()
         """Loop time of the call's ms 0, as near as it is known."""
@@ -147,23 +158,30 @@ class Session:
 
     # -- life
 
-    async def run(self) -> set[asyncio.Task[Any]]:
-        """Serve the call until it is closed and everything it started has settled.
-
-        Returns:
-            Tasks of tools that refused to end; they may still bring late outcomes.
-        """
-        self._recover()
+    def open(self) -> None:
+        """Begin: settle what an earlier life left open, record the call, tell the voice plane."""
+        if self._recovers:
+            self._recover()
         opening = self._opening
         self.record(
             0, CallStarted(opening.channel, opening.language, opening.wall_start, opening.metadata)
         )
-        self._emit(
-            CallReady(opening.call, self._record.conversation, self._parts.project.settings)
-        )
+        self._emit(CallReady(opening.call, self._record.conversation, self._parts.project.settings))
+
+    async def run(self) -> set[asyncio.Task[Any]]:
+        """Serve the call until it is closed and everything it started has settled.
+
+        Returns:
+            Tasks that refused to end; tools among them may still bring late outcomes.
+        """
         await self._closing.wait()
         stubborn = await cancel_and_settle(*(entry.task for entry in self._turns.values()))
         return stubborn | await self._runner.close()
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the call is over and only settles."""
+        return self._closing.is_set()
 
     def _recover(self) -> None:
         """Settle what the life before this one left open."""
@@ -246,15 +264,10 @@ class Session:
             return
         entry.ended = True
         self._show_open(number, ())
-        if outcome == "interrupted":
-            self.record(number, TurnFinished(outcome))
-            self._emit(TurnEnded(self._opening.call, number, outcome))
-            return
         self.record(number, TurnFinished(outcome))
-        if self._hang_up:
-            self._emit(HangUp(self._opening.call, number, "heard"))
-        else:
-            self._emit(Listen(self._opening.call, number))
+        if outcome != "interrupted":
+            call = self._opening.call
+            self._emit(HangUp(call, number) if self._hang_up else Listen(call, number))
         self._emit(TurnEnded(self._opening.call, number, outcome))
 
     def _forget_turns(self) -> None:

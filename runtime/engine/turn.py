@@ -266,9 +266,7 @@ class Turn:
             raise
         except Exception as error:
             outcome = "failed"
-            _logger.warning(
-                "a model failed", extra={"model": name, "error": type(error).__name__}
-            )
+            _logger.warning("a model failed", extra={"model": name, "error": type(error).__name__})
             reply.failed = True
         finally:
             took_ms = round((loop.time() - began) * 1000)

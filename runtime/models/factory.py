@@ -1,13 +1,14 @@
 """Builds the chat models of a project's group, in the order they are to be tried.
 
 Owns which provider is which module; a module is imported only when a project names it. Trying the
-next model when one fails is ``fallback``.
+next model when one fails is the turn's (``runtime.engine.turn``).
 """
 
 import importlib
 from collections.abc import Callable
 from typing import cast
 
+from runtime.agent import Json
 from runtime.errors import Place, Problem, ProjectError
 from runtime.models.ports import ChatModel
 from runtime.project.model import ModelSpec, Project
@@ -36,8 +37,21 @@ def _build(spec: ModelSpec, project: Project) -> ChatModel:
             name = str(spec.option("file"))
             tools = [tool.name for tool in project.tools]
             return rules_model.from_file(project.root / name, name, tools)
+        case "scripted":
+            return _scripted(spec)
         case _:
             return _custom(spec)
+
+
+def _scripted(spec: ModelSpec) -> ChatModel:
+    from runtime.models import scripted_model
+
+    steps = spec.option("steps")
+    try:
+        parsed = scripted_model.parse_steps(cast("list[dict[str, Json]]", steps or []))
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise _refused(spec.place, f"its 'steps' can't be read: {error}") from error
+    return scripted_model.ScriptedModel(parsed, repeat_last=spec.option("repeat_last") is True)
 
 
 def _custom(spec: ModelSpec) -> ChatModel:
@@ -47,7 +61,8 @@ def _custom(spec: ModelSpec) -> ChatModel:
         made = cast(Callable[..., object], getattr(importlib.import_module(path), name or "Model"))
         return cast(ChatModel, made(spec.model, dict(spec.options)))
     except Exception as error:  # an author's module: whatever it raises is told with its place
-        raise _refused(spec.place, type(error).__name__) from error
+        cause = f"{type(error).__name__} in {spec.provider}"
+        raise _refused(spec.place, cause) from error
 
 
 def _refused(place: Place, cause: str) -> ProjectError:

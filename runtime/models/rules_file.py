@@ -35,6 +35,10 @@ _REPEAT = (
     "pardon",
     "sorry what was that",
 )
+_BUILT_IN = frozenset({"set_fields", "listen", "hang_up"})
+"""The engine's own tools, which a rule may call like the skill's."""
+_END_THE_TURN = frozenset({"listen", "hang_up"})
+"""Nothing is said after these."""
 _OTHERWISE = "I'm not sure I understood that. Could you say it another way?"
 
 
@@ -110,7 +114,7 @@ class _Reader:
 
     def __init__(self, problems: Problems, tools: Collection[str]) -> None:
         self._problems = problems
-        self._tools = tools
+        self._tools = frozenset(tools) | _BUILT_IN
         self._called: dict[str, Place] = {}
 
     def rule(self, node: Node) -> Rule:
@@ -167,7 +171,7 @@ class _Reader:
         """A call without an ``after`` would end in silence."""
         answered = {item.tool for item in after if item.outcome == "ok" and not item.result}
         for tool, place in self._called.items():
-            if tool not in answered:
+            if tool not in answered | _END_THE_TURN:
                 self._problems.add(
                     place,
                     "no_answer",
@@ -267,6 +271,7 @@ class _Reader:
         tool = call.required_text("tool")
         if tool:
             self._check_tool(tool, call.entry("tool"), node.place)
+        if tool in self._tools:
             self._called.setdefault(tool, node.place)
         arguments: list[tuple[str, Template | Json]] = []
         for entry in call.section("arguments").keys():
@@ -295,7 +300,8 @@ class _Reader:
     def _check_does_something(
         self, fields: Fields, say: tuple[Template, ...], call: Call | None
     ) -> None:
-        if not say and call is None and fields.node("say") is None and fields.node("call") is None:
+        written = fields.entry("say") is not None or fields.entry("call") is not None
+        if not say and call is None and not written:
             self._problems.add(
                 fields.place, "missing_key", "a rule needs 'say' or 'call'", "add one of them"
             )

@@ -193,12 +193,8 @@ class _Moment:
         self.tools = {tool.name: tool for tool in request.tools}
         messages = request.messages
         self._calls = {call.id: call.name for m in messages for call in m.calls}
-        results = [m for m in messages if m.role == "tool"]
-        self._settled = [_settled(m, self._calls.get(m.call_id, "")) for m in results]
-        trailing = 0
-        while trailing < len(results) and messages[-1 - trailing].role == "tool":
-            trailing += 1
-        self.fresh = self._settled[len(self._settled) - trailing :]
+        self._settled = [self._read(m) for m in messages if m.role == "tool"]
+        self.fresh = [self._read(m) for m in _latest_round(messages) if m.role == "tool"]
         users = [m.text for m in messages if m.role == "user"]
         self.said = " ".join(users[-1].split())[:_MAX_INPUT] if users else ""
         self.turns = len(users)
@@ -211,6 +207,9 @@ class _Moment:
         self._last_ok_tool = next(
             (s.tool for s in reversed(self._settled) if s.outcome == "ok"), None
         )
+
+    def _read(self, message: ChatMessage) -> _Settled:
+        return _settled(message, self._calls.get(message.call_id, ""))
 
     def allows(self, rule: Rule) -> bool:
         """Whether the rule may be used now."""
@@ -237,6 +236,21 @@ class _Moment:
         """Choose a variant by the turn's number, among those whose placeholders have values."""
         filled = [text for v in variants if (text := v.fill(lookup)) is not None]
         return filled[(self.turns - 1) % len(filled)] if filled else None
+
+
+def _latest_round(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """What came after the calls of the running turn; empty while it has made none.
+
+    Messages that a tool sent may stand behind its result, so that the last message alone tells
+    nothing.
+    """
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.role == "user":
+            break
+        if message.calls:
+            return messages[index + 1 :]
+    return ()
 
 
 def _perform(rule: Rule, moment: _Moment, groups: dict[str, str]) -> _Reply | None:
@@ -308,10 +322,10 @@ def _settled(message: ChatMessage, tool: str) -> _Settled:
 
 
 def _outcome(result: Json) -> Outcome:
-    known: tuple[Outcome, ...] = (*get_args(ToolOutcome), "still_running")
+    """How the call ended: the engine writes ``{"status", "reason"}`` where there is no answer."""
     match result:
-        case {"outcome": str(word)} if word in known:
-            return next(outcome for outcome in known if outcome == word)
+        case {"status": str(word), "reason": str(), **others} if not others:
+            return next((outcome for outcome in get_args(ToolOutcome) if outcome == word), "ok")
         case {"error": error} if error:
             return "failed"
         case _:

@@ -15,7 +15,7 @@ from runtime.errors import Place, ProjectError, ToolDefinitionError, ToolLoading
 from runtime.models.rules_file import read_rules
 from runtime.project import agent_file, integrations_file, responses_file
 from runtime.project.memory_file import read_project_memory, read_skill_memory
-from runtime.project.model import MemoryField, ModelSpec, Project, Skill
+from runtime.project.model import ChannelSpec, MemoryField, ModelSpec, Project, Skill
 from runtime.project.problems import Problems, listed, nearest
 from runtime.project.skill_file import SkillText, finish, read_skill
 from runtime.project.yaml_source import MAX_BYTES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runtime.project.responses_file import Responses
     from runtime.tools.definition import ToolDef
 
-__all__ = ["load"]
+__all__ = ["load", "load_channels"]
 
 _SKILLS = "skills"
 _LATER_FOLDERS = ("tools", "references", "sub_agents")
@@ -46,6 +46,25 @@ def load(path: Path, env: Mapping[str, str]) -> Project:
     if project is None or problems.found:
         raise ProjectError(problems.found)
     return project
+
+
+def load_channels(path: Path, env: Mapping[str, str]) -> ChannelSpec:
+    """Read only how the project is reached and which speech engines it names.
+
+    For the process that hears and speaks: no author code is imported. What else is wrong with the
+    project is for ``load`` to say, in the process that runs it.
+
+    Raises:
+        ProjectError: this is no project, or ``integrations.yml`` is not right.
+    """
+    problems = Problems()
+    root = path.resolve()
+    if _looks_right(root, problems):
+        data = _Loading(root, env, problems).read(integrations_file.FILE)
+        channels = integrations_file.read_integrations(data, env, problems).voice.spec
+        if not problems.found:
+            return channels
+    raise ProjectError(problems.found)
 
 
 def _looks_right(root: Path, problems: Problems) -> bool:
@@ -92,10 +111,10 @@ class _Loading:
 
     def project(self) -> Project | None:
         agent = agent_file.read_agent(
-            self._bytes(agent_file.FILE), self._env, self._problems, self._root.name
+            self.read(agent_file.FILE), self._env, self._problems, self._root.name
         )
         integrations = integrations_file.read_integrations(
-            self._bytes(integrations_file.FILE), self._env, self._problems
+            self.read(integrations_file.FILE), self._env, self._problems
         )
         responses = self._responses()
         folder = _skill_folders(self._root)[0]
@@ -155,7 +174,8 @@ class _Loading:
 
     # ---------------------------------------------------------------- files
 
-    def _bytes(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
+        """Read one file of the project; an unreadable one is a problem and empty."""
         # One byte over the limit is enough for the reader to refuse it.
         try:
             with (self._root / name).open("rb") as file:
@@ -172,22 +192,22 @@ class _Loading:
     def _responses(self) -> Responses:
         if not self._has(responses_file.FILE):
             return responses_file.packaged_responses()
-        data = self._bytes(responses_file.FILE)
+        data = self.read(responses_file.FILE)
         return responses_file.read_responses(data, self._env, self._problems)
 
     def _skill_text(self, folder: Path) -> SkillText:
         name = f"{_SKILLS}/{folder.name}/skill.md"
-        return read_skill(self._bytes(name), name, folder.name, self._env, self._problems)
+        return read_skill(self.read(name), name, folder.name, self._env, self._problems)
 
     def _memory(self, skill_id: str) -> tuple[MemoryField, ...]:
         fields: tuple[MemoryField, ...] = ()
         if self._has("memory.yml"):
             fields = read_project_memory(
-                self._bytes("memory.yml"), "memory.yml", self._env, self._problems
+                self.read("memory.yml"), "memory.yml", self._env, self._problems
             )
         name = f"{_SKILLS}/{skill_id}/memory.yml"
         if self._has(name):
-            data = self._bytes(name)
+            data = self.read(name)
             fields += read_skill_memory(data, name, skill_id, self._env, self._problems)
         return fields
 
@@ -244,4 +264,4 @@ class _Loading:
                     "name a file below the project's folder",
                 )
                 continue
-            read_rules(self._bytes(name), name, self._problems, tools)
+            read_rules(self.read(name), name, self._problems, tools)

@@ -62,6 +62,8 @@ def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, b
             "put the text in single quotes, or double the backslash",
             False,
         )
+    if "scanning an alias" in context or "scanning an anchor" in context:
+        return (*_bad_start(lines[complaint.context_line][complaint.context_column :][:1]), True)
     if "flow sequence" in context or "flow mapping" in context:
         return (*_flow(context, line), True)
     if "could not find expected ':'" in problem:
@@ -142,7 +144,7 @@ def _other(problem: str, char: str) -> tuple[str, str, str]:
         )
     if "mapping keys are not allowed" in problem:
         return ("yaml_question", "a text can't begin with '? '", "put the text in quotes")
-    if "expected node content" in problem or "alphabetic or numeric" in problem:
+    if "expected node content" in problem:
         return (
             "yaml_bad_start",
             f"a text can't begin with '{char}' unless it is in quotes",
@@ -154,6 +156,8 @@ def _other(problem: str, char: str) -> tuple[str, str, str]:
             "this is neither a key of this block nor part of the value before it",
             "check the indentation; a text with quotes in it goes in quotes of the other kind",
         )
+    if "nesting depth" in problem:
+        return ("too_deep", "far too many levels of nesting", "flatten it")
     if "document start" in problem:
         return ("yaml_document", "the file does not begin with a key", "take the '%' line away")
     return ("yaml_syntax", f"the file can't be read here: {problem}", "check the lines around it")

@@ -7,7 +7,7 @@ that a model can act on; they never repeat the argument's value.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn, cast
@@ -136,7 +136,8 @@ def _validator(schema: str) -> Draft202012Validator:
 
 def _errors(validator: Draft202012Validator, values: object) -> list[ValidationError]:
     # jsonschema's stub leaves the instance's type open.
-    return list(validator.iter_errors(cast("Any", values)))
+    find = cast("Callable[[object], Iterator[ValidationError]]", cast("Any", validator).iter_errors)
+    return list(find(values))
 
 
 def _reason(problem: ValidationError, parameters: Mapping[str, Json]) -> str:

@@ -12,4 +12,4 @@ class Button:
     title: str
     value: str
     ref: str | None = None
-    """Fully qualified memory field that a tap writes ``value`` to; None = the tap is plain input."""
+    """Fully qualified memory field a tap writes ``value`` to; None = the tap is plain input."""

@@ -5,7 +5,7 @@ ledger of this call) comes in through ``ToolBacking``; the engine provides it in
 of ``runtime.testing`` in an author's tests.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -157,7 +157,7 @@ class ToolContext:
         self._backing.hang_up()
 
     @asynccontextmanager
-    async def committing(self) -> AsyncIterator[None]:
+    async def committing(self) -> AsyncGenerator[None, None]:
         """Hold the cancellation back while the block runs: put the side effect in it.
 
         The caller's interruption stops the sound all the same. The block is bounded by the tool's

@@ -9,7 +9,7 @@ import importlib.util
 import logging
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -104,7 +104,7 @@ def _import(path: Path, root: Path) -> ModuleType:
 
 
 @contextmanager
-def _on_path(root: Path) -> Iterator[None]:
+def _on_path(root: Path) -> Generator[None, None, None]:
     entry = str(root.resolve())
     sys.path.insert(0, entry)
     try:

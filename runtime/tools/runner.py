@@ -202,7 +202,9 @@ class ToolRunner:
     def _settle_overdue(self, call: RunningCall) -> None:
         call.expired = True
         if call.commits:
-            self._settle(call, "unknown", refusal("unknown", "it took too long; it may have worked"))
+            self._settle(
+                call, "unknown", refusal("unknown", "it took too long; it may have worked")
+            )
         else:
             self._settle(call, "timed_out", refusal("timed_out", "it took too long"))
 

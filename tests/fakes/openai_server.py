@@ -126,6 +126,7 @@ class FakeOpenAI:
         config = uvicorn.Config(
             cast(Any, self._app),
             interface="asgi3",
+            loop="asyncio",
             log_level="critical",
             lifespan="off",
             timeout_graceful_shutdown=1,

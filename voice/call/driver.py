@@ -264,9 +264,10 @@ class Call:
             case Say() | SayText() | SayEnd():
                 self._hand_to_mouth(message)
                 self._post(message)
-            case (
-                Working() | Listen() | TurnEnded() | AskTurn() | HangUp() | Transfer() | AgentLost()
-            ):
+            case TurnEnded(turn=turn, outcome=outcome):
+                self._journal.write("turn_ended", (("turn", turn), ("outcome", outcome)))
+                self._post(message)
+            case Working() | Listen() | AskTurn() | HangUp() | Transfer() | AgentLost():
                 self._post(message)
             case _:
                 assert_never(message)
@@ -426,13 +427,13 @@ class Call:
     def _now_exact(self) -> float:
         return (self._loop.time() - self._opened_s) * 1000
 
-    def _tick(self, loop_now: float) -> None:
-        ear, mouth = self._ear, self._mouth
-        if ear is None or mouth is None or self._closing is not None:
+    def _tick(self, loop_ms: float) -> None:
+        ear, mouth, fmt = self._ear, self._mouth, self._format
+        if ear is None or mouth is None or fmt is None or self._closing is not None:
             return
-        now = (loop_now - self._opened_s) * 1000
+        now = loop_ms - self._opened_s * 1000
         mouth.tick(now)
-        ear.spoke(mouth.playing(now), mouth.rate_hz, round(now))
+        ear.spoke(mouth.playing(now), fmt.rate_hz, round(now))
         if not self._frames_stopped and self._clock.stopped(round(now)):
             self._frames_stopped = True
             ear.gap(round(now))

@@ -1,20 +1,20 @@
 """What the caller is doing: the stretch of voice that runs, and the words on their way to a turn.
 
-Owns the bookkeeping by the caller's audio clock: which audio the STT has answered for, which a turn has
-used up, which words are a repetition or come late. Decides nothing about the floor.
+Owns the bookkeeping by the caller's audio clock: which audio the STT has answered for, which a turn
+has used up, which words are a repetition or come late. Decides nothing about the floor.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
 from runtime.agent import Input, InputKind, Word
 from voice.floor.events import Transcribed
-from voice.floor.words import tokens_of
 
 _ANSWER_SLACK_MS: Final = 200
-"""An answer up to this much before the last voiced window still speaks for all of it: recognizers put
-the end of a word earlier than detectors of voice do."""
+"""An answer up to this much before the last voiced window still speaks for all of it: recognizers
+put the end of a word earlier than detectors of voice do."""
+_LEAD_IN_MS: Final = 400
 _KNOWN_FINALS: Final = 64
 _MOST_PARTS: Final = 200
 
@@ -85,10 +85,10 @@ class Utterance:
             pieces.append(self.partial.text.strip())
         return " ".join(pieces)
 
-    def add(self, heard: Transcribed, now: int) -> None:
-        """Take a transcript that says something."""
+    def add(self, heard: Transcribed, onset_ms: int, now: int) -> None:
+        """Take a transcript that says something, of speech that began at ``onset_ms``."""
         if self.onset_ms is None:
-            self.onset_ms = _start_of(heard)
+            self.onset_ms = onset_ms
         if heard.final:
             if len(self.parts) < _MOST_PARTS:
                 self.parts.append(heard)
@@ -125,6 +125,7 @@ class Caller:
 
     __slots__ = (
         "_finals",
+        "_onsets",
         "answered_ms",
         "covered_ms",
         "last_onset_ms",
@@ -144,6 +145,7 @@ class Caller:
         self.covered_ms = -1
         """Audio up to here is used up: its words belong to a turn, or were none."""
         self.utterance = Utterance()
+        self._onsets: deque[int] = deque(maxlen=16)
         self._finals: OrderedDict[tuple[int, str, int], None] = OrderedDict()
 
     @property
@@ -160,6 +162,7 @@ class Caller:
         """A stretch begins (a missing end of the one before is made good)."""
         self.stretch = Stretch(onset_ms)
         self.last_onset_ms = onset_ms
+        self._onsets.append(onset_ms)
         return self.stretch
 
     def voice_ended(self, last_voiced_ms: int) -> None:
@@ -169,11 +172,7 @@ class Caller:
 
     def is_repeated(self, heard: Transcribed) -> bool:
         """Whether this final came before: same segment, or same words for the same audio."""
-        key = (
-            (heard.segment, "", 0)
-            if heard.segment
-            else (0, heard.text, heard.audio_end_ms)
-        )
+        key = (heard.segment, "", 0) if heard.segment else (0, heard.text, heard.audio_end_ms)
         if key in self._finals:
             return True
         self._finals[key] = None
@@ -200,7 +199,10 @@ class Caller:
     def is_answered(self) -> bool:
         """Whether the STT has answered for all voice so far."""
         last = self.last_voiced_ms
-        return last is None or self.answered_ms >= last - _ANSWER_SLACK_MS
+        if last is None or self.answered_ms >= last:
+            return True
+        onset = self.last_onset_ms or 0
+        return self.answered_ms > max(onset, last - _ANSWER_SLACK_MS)
 
     @property
     def end_ms(self) -> int:
@@ -214,6 +216,22 @@ class Caller:
             return utterance.base.end_ms if utterance.base is not None else self.covered_ms
         return heard.words[-1].end_ms if heard.words else heard.audio_end_ms
 
+    def collect(self, heard: Transcribed, now: int) -> None:
+        """Add a transcript to the utterance.
+
+        Its audio may have a lead-in before the voice; then the onset is the voice's own.
+        """
+        start = _start_of(heard)
+        onset = next((ms for ms in self._onsets if 0 <= ms - start <= _LEAD_IN_MS), start)
+        self.utterance.add(heard, min(onset, now), now)
+
+    @property
+    def done_ms(self) -> int:
+        """End of the audio that words or voice were found in so far."""
+        if self.utterance.has_words or self.last_voiced_ms is None:
+            return max(self.end_ms, self.last_voiced_ms or 0)
+        return self.last_voiced_ms
+
     def use_up(self, end_ms: int) -> None:
         """Audio up to here is done with, and so are the words collected from it."""
         self.covered_ms = max(self.covered_ms, end_ms)
@@ -222,8 +240,3 @@ class Caller:
 
 def _start_of(heard: Transcribed) -> int:
     return heard.words[0].start_ms if heard.words else heard.audio_start_ms
-
-
-def same_words(one: str, other: str) -> bool:
-    """Whether two texts differ in nothing but marks and case."""
-    return tokens_of(one) == tokens_of(other)

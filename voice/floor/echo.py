@@ -1,7 +1,7 @@
 """Whether words are the agent's own, coming back over the line.
 
-Owns what was spoken lately, tail window included, and the comparison. The envelope gate in ``hearing``
-works on sound and comes earlier; this is the second net, on words.
+Owns what was spoken lately, tail window included, and the comparison. The envelope gate in
+``hearing`` works on sound and comes earlier; this is the second net, on words.
 """
 
 from collections import deque

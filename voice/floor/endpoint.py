@@ -1,8 +1,8 @@
 """When a turn ends: a pure curve from how finished the words look to a length of silence.
 
 Owns the curve and what is learnt of this caller's own pauses. Silence counts from the last voiced
-window; who measures it and starts the turn is ``listening``. An engine with its own end of turn is used
-instead, and the curve stays behind it as a bound.
+window; who measures it and starts the turn is ``listening``. An engine with its own end of turn is
+used instead, and the curve stays behind it as a bound.
 """
 
 import re
@@ -22,7 +22,7 @@ _SOFT_TAIL_WORDS: Final = frozenset(
 )
 """A sentence may end on these, but seldom does."""
 _COMPLETE_ALONE: Final = (
-    frozenset("no nope nothing never thanks stop hello hi bye goodbye please help wait".split())
+    frozenset("no nope huh nothing never thanks stop hello hi bye goodbye please help wait".split())
     | BACKCHANNEL_WORDS
 )
 _YES_NO: Final = frozenset("yes yeah yep yup no nope sure okay ok right correct".split())
@@ -36,8 +36,12 @@ _NUMBER_WORDS: Final = dict.fromkeys(_TEENS, 2) | dict.fromkeys(
 )
 """Number words and the digits they stand for."""
 _FULL_STOP: Final = 0.8
+_ALONE: Final = 0.6
+"""A bare "yes" or "okay", from an engine that writes no marks."""
 _COLLECTING: Final = frozenset({"digits", "spelled", "email", "date"})
-_DOMAIN_END: Final = re.compile(r"(?:\.|\bdot\s+)(?:com|org|net|edu|gov|info|io|[a-z]{2})\W*$", re.I)
+_DOMAIN_END: Final = re.compile(
+    r"(?:\.|\bdot\s+)(?:com|org|net|edu|gov|info|io|[a-z]{2})\W*$", re.I
+)
 
 
 class OwnPauses:
@@ -102,7 +106,9 @@ def finishedness(text: str, expect: Expect) -> float:
         return 0.0
     if score < 1.0 and last in _SOFT_TAIL_WORDS:
         return 0.3 if score == _FULL_STOP else 0.0
-    if len(tokens) <= 2 and last not in _COMPLETE_ALONE:
+    if all(token in _COMPLETE_ALONE for token in tokens):
+        score = max(score, _ALONE)
+    elif len(tokens) <= 2 and last not in _COMPLETE_ALONE:
         score = min(score, 0.5)
     if last.isdigit() or last in _NUMBER_WORDS or len(last) == 1:
         score = min(score, 0.25 if expect.kind in _COLLECTING else 0.45)

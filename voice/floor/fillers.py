@@ -1,8 +1,8 @@
 """What is said while the caller waits: one wait clock a turn.
 
-Owns the clock, the count and the choice of words. The clock starts with the turn, restarts when agent
-sound was heard to its end, and stands while anything is audible, held or about to be said, or the caller
-has the floor. ``pacing`` queues what comes out; the runtime never learns of it.
+Owns the clock, the count and the choice of words. The clock starts with the turn, restarts when
+agent sound was heard to its end, and stands while anything is audible, held or about to be said, or
+the caller has the floor. ``pacing`` queues what comes out; the runtime never learns of it.
 """
 
 from runtime.agent import FillerSettings, OpenTool
@@ -21,7 +21,7 @@ class Fillers:
         self._wait = Wait()
         self._count = 0
         self._next_phrase = 0
-        self._spoken_for: set[str] = set()
+        self._spoken_for: set[int] = set()
         """Calls whose own filler was used in this turn."""
 
     def use(self, settings: FillerSettings) -> None:

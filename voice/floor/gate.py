@@ -3,15 +3,16 @@
 Owns the stages of a hold, its limits and what false alarms teach. A hold costs nothing but a pause:
 nothing is cancelled while it lasts. It is short where it can't be justified:
 
-- *provisional*: the cheap detector fired; the sure one confirms within ``confirm_ms``, else it opens;
+- *provisional*: the cheap detector fired; the sure one confirms within ``confirm_ms``, else it
+  opens;
 - *held*: speech for sure; ``hold_max_ms`` of it without trusted words was noise;
 - *waiting*: the voice has ended; the gate opens when the STT has answered without words that count,
   ``resume_ms`` after the last voice, or ``stt_wait_ms`` later without any answer;
 - *taken*: words counted, the floor is the caller's until the turn starts.
 
 Two unconfirmed holds in ten seconds: the sure detector goes first for ten. Two false ones: no hold
-without words for ten. Pauses inside one line of the agent stay within ``pause_budget_ms`` in all. Which
-words count is ``words``; what they do to a turn is ``floor``.
+without words for ten. Pauses inside one line of the agent stay within ``pause_budget_ms`` in all.
+Which words count is ``words``; what they do to a turn is ``floor``.
 """
 
 from collections import deque
@@ -215,9 +216,7 @@ class Gate:
         self._step.disarm("release")
         self._step.disarm("hold")
         self._step.emit(ReleaseOutput())
-        self._step.record(
-            "release", reason, text, pause_ms=pause, audible=self._line is not None
-        )
+        self._step.record("release", reason, text, pause_ms=pause, audible=self._line is not None)
 
     def _left_ms(self, line: int) -> int:
         spent = self._paused_ms if line == self._paused_line else 0

@@ -1,7 +1,7 @@
 """The keypad: which keys make one input.
 
-Owns the digits that are being collected and the time between them. Keys are text from end to end, so
-leading zeros stay. Whether a key may interrupt is the state table's to say.
+Owns the digits that are being collected and the time between them. Keys are text from end to end,
+so leading zeros stay. Whether a key may interrupt is the state table's to say.
 """
 
 from typing import Final
@@ -54,6 +54,10 @@ class Keys:
         self._step.arm("keys", self._step.now + max(1, rule.inter_digit_ms))
         return None
 
+    def abandon(self) -> str:
+        """Something else was given instead; return the digits that came to nothing."""
+        return self._complete()
+
     def timed_out(self) -> str:
         """The time between two keys is over: what came is the input."""
         return self._complete()
@@ -66,6 +70,6 @@ class Keys:
         return digits
 
     def _alone(self, key: str) -> str:
-        """The finishing key with nothing before it: better an input of its own than an empty one."""
+        """The finishing key with nothing before it: better an input than an empty one."""
         self._rule = None
         return key

@@ -1,8 +1,9 @@
-"""The order and the rhythm of what is said: one line at a time, with the pause that belongs between.
+"""The order and the rhythm of what is said: one line at a time, with the pause between.
 
-Owns the queue of unsettled lines and when the next may play. The first of a turn plays at once; later
-ones wait what remains of the pause since the earlier one was *heard* to its end. Whether the caller has
-the floor is the caller of ``pump``'s to say; what a line sounds like is ``voice.speaking``'s.
+Owns the queue of unsettled lines and when the next may play. The first of a turn plays at once;
+later ones wait what remains of the pause since the earlier one was *heard* to its end. Whether the
+caller has the floor is the caller of ``pump``'s to say; what a line sounds like is
+``voice.speaking``'s.
 """
 
 from collections.abc import Callable
@@ -46,8 +47,8 @@ class Line:
 
     @property
     def begun(self) -> bool:
-        """There is something to say: text, or sound already."""
-        return self.ready or bool(self.pieces)
+        """There is something to say: text, or sound already; or surely nothing (an empty line)."""
+        return self.ready or bool(self.pieces) or self.expect is not None
 
     @property
     def own(self) -> bool:
@@ -115,8 +116,8 @@ class Pacing:
     def add(self, line: Line, *, first: bool = False) -> None:
         """Queue a line; ``first`` = before all that isn't playing yet."""
         if first:
-            at = 1 if self.audible is not None else 0
-            self.lines.insert(at, line)
+            begun = bool(self.lines) and self.lines[0].stage is not Stage.QUEUED
+            self.lines.insert(1 if begun else 0, line)
         else:
             self.lines.append(line)
 
@@ -142,7 +143,7 @@ class Pacing:
         if not self.lines or self.lines[0].stage is not Stage.QUEUED:
             return
         line = self.lines[0]
-        if not may_play(line):
+        if not line.begun or not may_play(line):
             self._step.disarm("pace")
             return
         due = self._due(line)

@@ -1,8 +1,8 @@
 """What to do when nobody says anything: check-ins, then goodbye.
 
-Owns the clock of the caller's silence and how often it was broken by the agent. It runs only while the
-agent listens and the caller makes no sound; a wordless sound only pauses it; words, keys and taps
-start it anew. A changed limit counts from the start of the running wait.
+Owns the clock of the caller's silence and how often it was broken by the agent. It runs only while
+the agent listens and the caller makes no sound; a wordless sound only pauses it; words, keys and
+taps start it anew. A changed limit counts from the start of the running wait.
 """
 
 from runtime.agent import CallSettings
@@ -35,6 +35,11 @@ class Silence:
         self._limit_ms = self._own_limit_ms if limit_ms is None else max(0, limit_ms)
 
     @property
+    def off(self) -> bool:
+        """The caller may be silent for ever."""
+        return self._limit_ms == 0
+
+    @property
     def said_goodbye(self) -> bool:
         """The goodbye was given; what is left is to close."""
         return self.times >= self._most
@@ -48,8 +53,8 @@ class Silence:
     def update(self, *, listening: bool, quiet: bool, undecided: bool) -> None:
         """Run, pause or forget the clock as things are now.
 
-        ``quiet``: no voice and no words on their way. ``undecided``: a sound has ended but its words
-        may still come, so time passes and the check-in waits.
+        ``quiet``: no voice and no words on their way. ``undecided``: a sound has ended but its
+        words may still come, so time passes and the check-in waits.
         """
         now = self._step.now
         if not listening:
@@ -61,7 +66,7 @@ class Silence:
             self._step.disarm("silence")
             return
         self._wait.run(now)
-        if undecided or self._limit_ms == 0 or self.times > self._most:
+        if undecided or self._limit_ms == 0:
             self._step.disarm("silence")
         else:
             self._step.arm("silence", self._wait.due(self._limit_ms, now))

@@ -1,8 +1,8 @@
 """One atomic step of the floor: its moment, the orders it gives, its timers.
 
-Owns the list of actions of the running ``handle`` call, the stamps of the timers and the one counter of
-stale and refused events. Decides nothing; every part of the floor writes through it, so that the order
-of the actions is the order of the decisions.
+Owns the list of actions of the running ``handle`` call, the stamps of the timers and the one
+counter of stale and refused events. Decides nothing; every part of the floor writes through it, so
+that the order of the actions is the order of the decisions.
 """
 
 from runtime.agent import Json

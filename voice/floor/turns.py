@@ -3,8 +3,9 @@
 Owns the numbers of turns, the one that runs, and the decision table, written so that it can be read
 beside the one in ARCHITECTURE. It gives no orders; ``floor`` carries decisions out.
 
-A turn lasts from the end of the caller's words until the runtime has ended it and all it said was heard.
-At most one runs. A turn is over once: ended, interrupted, retracted or lost with its agent process.
+A turn lasts from the end of the caller's words until the runtime has ended it and all it said was
+heard. At most one runs. A turn is over once: ended, interrupted, retracted or lost with its agent
+process.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 """Which words count: lists of a language, and how far a transcript is to be believed.
 
-Owns normalisation, the backchannel, presence and interrupt lists (English), known hallucinations and
-the rules that turn one transcript into one judgement. What a judgement leads to in which state is
-``turns``; whether the words are the agent's own coming back is ``echo``.
+Owns normalisation, the backchannel, presence and interrupt lists (English), known hallucinations
+and the rules that turn one transcript into one judgement. What a judgement leads to in which state
+is ``turns``; whether the words are the agent's own coming back is ``echo``.
 """
 
 import re
@@ -20,8 +20,8 @@ _TOKEN: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 Tokens = tuple[str, ...]
 
 BACKCHANNEL_WORDS: Final = frozenset(
-    "okay ok yeah yep yup yes right sure great perfect good cool nice fine mhm mm hmm hm um uh ah aha"
-    " oh wow really exactly alright absolutely definitely true correct uhuh mmhmm".split()
+    "okay ok yeah yep yup yes right sure great perfect good cool nice fine mhm mm hmm hm um uh ah"
+    " aha oh wow really exactly alright absolutely definitely true correct uhuh mmhmm".split()
 )
 BACKCHANNEL_PHRASES: Final = (
     "uh huh",
@@ -46,8 +46,8 @@ BACKCHANNEL_PHRASES: Final = (
 )
 INTERRUPT_WORDS: Final = frozenset(
     "stop wait no nope hold hang excuse sorry actually cancel but what why how when where who which"
-    " help operator agent human person representative quiet enough wrong not don't can't repeat again"
-    " question hello".split()
+    " help operator agent human person representative quiet enough wrong not don't can't repeat"
+    " again question hello".split()
 )
 PRESENCE_PHRASES: Final = (
     "hello",

@@ -25,7 +25,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from voice.gateway import twiml
 from voice.gateway.admission import Gateway
@@ -62,6 +63,7 @@ def build_app(
     gateway = Gateway(config, factory, metrics, limits or WriterLimits())
     routes: list[BaseRoute] = [
         Route("/twilio", _webhook(gateway), methods=["POST"]),
+        Route("/twilio/", _webhook(gateway), methods=["POST"]),
         WebSocketRoute("/twilio/stream", stream_socket(gateway)),
         WebSocketRoute("/twilio/stream/{ticket}", stream_socket(gateway)),
         WebSocketRoute("/v1/call", app_socket(gateway)),
@@ -85,6 +87,12 @@ def gateway_of(app: Starlette) -> Gateway:
 
 class _Page(StaticFiles):
     """The page's files, never stale after an update, and never telling others our address."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":  # an address that is no socket of ours
+            await WebSocketClose()(scope, receive, send)
+            return
+        await super().__call__(scope, receive, send)
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)

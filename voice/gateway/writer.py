@@ -17,6 +17,7 @@ are ``voice.wire``; reading the socket is ``session``.
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.types import Send
@@ -24,8 +25,6 @@ from starlette.types import Send
 from voice.call.ports import Outbound
 
 __all__ = ["SocketWriter", "WriterLimits"]
-
-from dataclasses import dataclass
 
 Message = str | bytes
 
@@ -76,6 +75,7 @@ class SocketWriter(Outbound):
         """Message, its playing time in ms, and when it was queued."""
         self._notices: deque[Message] = deque()
         self._wake = asyncio.Event()
+        self._watcher: asyncio.TimerHandle | None = None
         self._closing: tuple[int, str] | None = None
         self._closing_s = 0.0
         self._gone = False
@@ -145,8 +145,7 @@ class SocketWriter(Outbound):
 
     async def run(self) -> None:
         """Write until closed or gone. Never raises but when cancelled."""
-        watch = self._loop.call_later(_WATCH_S, self._watch)
-        self._watcher = watch
+        self._watcher = self._loop.call_later(_WATCH_S, self._watch)
         try:
             while not self._gone:
                 message = self._next()

@@ -113,6 +113,7 @@ _DIGITS: Final = frozenset(
     ("oh", "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "double")
 )
 WITHIN_NATS: Final = 5.0
+_INSTEAD_NATS: Final = 3.5
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _NOT_SPEECH: Final = re.compile(r"[\u2669-\u266f]|\[[^\]]*\]|\([^)]*\)")
@@ -172,7 +173,11 @@ def weigh(text: str, voiced_ms: int, weighed: Weighed | None) -> tuple[Verdict, 
     least = weighed.greedy - WITHIN_NATS
     if weighed.interrupt is not None:
         least = max(least, weighed.interrupt[0])
-    return ("backchannel", f"{phrase}.") if score >= least else ("words", text)
+    if score < least:
+        return "words", text
+    # The nearer phrase is the better text only where it is nearly as likely: half a sentence that
+    # was cut short resembles an "ah" as well.
+    return "backchannel", f"{phrase}." if score >= weighed.greedy - _INSTEAD_NATS else text
 
 
 def believe_final(text: str, logprob: float, voiced_ms: int, weighed: Weighed | None) -> Believed:

@@ -70,25 +70,27 @@ class _NoiseFloor:
     """The 15th percentile of frame levels over the last two seconds."""
 
     _FRAMES: Final = 100
-    _RANK: Final = 15
+    _ASSUMED_FRAMES: Final = 8
+    """Levels of a still line, assumed at first: so few that a noisy line is known for one in 0.9 s,
+    so many that a caller who speaks into the first frame is heard."""
     _START_DBFS: Final = -60.0
-    """Assumed at first, so that a caller who speaks into the first frame is heard."""
 
     def __init__(self) -> None:
-        self._recent = deque([self._START_DBFS] * self._FRAMES)
-        self._ordered = [self._START_DBFS] * self._FRAMES
+        self._recent = deque([self._START_DBFS] * self._ASSUMED_FRAMES)
+        self._ordered = [self._START_DBFS] * self._ASSUMED_FRAMES
 
     def push(self, level_db: float) -> float:
-        oldest = self._recent.popleft()
-        del self._ordered[bisect_left(self._ordered, oldest)]
+        if len(self._recent) >= self._FRAMES:
+            oldest = self._recent.popleft()
+            del self._ordered[bisect_left(self._ordered, oldest)]
         self._recent.append(level_db)
         insort(self._ordered, level_db)
-        return self._ordered[self._RANK]
+        return self._ordered[len(self._ordered) * 15 // 100]
 
     def loud_part_db(self) -> float:
         """The 80th percentile of the last second: how loud what was taken for voice is."""
         last = sorted(list(self._recent)[-50:])
-        return last[40]
+        return last[len(last) * 4 // 5]
 
 
 class _Stretch:

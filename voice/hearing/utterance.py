@@ -24,6 +24,7 @@ _SPLIT_DIP_MS: Final = 200
 _LONGEST_MS: Final = 11_000
 """The model was trained on short sound: past this it slows down and loses words."""
 _CUT_WITHIN_FRAMES: Final = 100
+_GONE_DB: Final = 26.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Frame:
     samples: Samples
     end_ms: int
     voiced: bool
+    level_db: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Utterance:
 
     def push(self, samples: Samples, end_ms: int, voiced: bool) -> None:
         """Take 20 ms; a stretch opens with its first voiced frame, and takes the lead along."""
-        frame = Frame(samples, end_ms, voiced)
+        frame = Frame(samples, end_ms, voiced, dbfs(samples))
         if not self._frames and not voiced:
             self._lead.append(frame)
             return
@@ -92,6 +94,11 @@ class Utterance:
         voiced = [frame for frame in frames if frame.voiced]
         if not voiced:
             return None
+        # A detector stays sure for a while after the voice has gone; what it takes for voice then
+        # is far softer than the words were.
+        least_db = max(frame.level_db for frame in voiced) - _GONE_DB
+        while voiced[-1].level_db < least_db:
+            voiced.pop()
         return Stretch(
             self.segment,
             np.concatenate([frame.samples for frame in frames]),
@@ -130,4 +137,4 @@ class Utterance:
         if length_ms < _LONGEST_MS:
             return None
         last = self._frames[-_CUT_WITHIN_FRAMES:]
-        return min(last, key=lambda frame: dbfs(frame.samples)).end_ms
+        return min(last, key=lambda frame: frame.level_db).end_ms

@@ -117,6 +117,8 @@ class FarEnd:
         self._ended_by = ""
         self._over = asyncio.Event()
         self._mark_timer: asyncio.TimerHandle | None = None
+        self._next_mark_ms: float | None = None
+        """The mark that the timer waits for."""
         self._marks_seen = 0
         self._microphone: list[Samples] = []
         self._voice: list[Samples] = []
@@ -275,11 +277,13 @@ class FarEnd:
         """Answer the marks that playback has reached, and wake up at the next."""
         for reached in self._player.advance(self.now_ms):
             self._answer_mark(reached.name, cleared=False)
+        next_ms = None if self._ended_by else self._player.next_mark_ms()
+        if next_ms == self._next_mark_ms:
+            return
         if self._mark_timer is not None:
             self._mark_timer.cancel()
-            self._mark_timer = None
-        next_ms = self._player.next_mark_ms()
-        if next_ms is not None and not self._ended_by:
+        self._next_mark_ms = next_ms
+        if next_ms is not None:
             due_s = self._start_s + (next_ms + _AFTER_MARK_MS) / 1000
             self._mark_timer = self._loop.call_at(due_s, self._collect_marks)
 

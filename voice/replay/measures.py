@@ -6,6 +6,7 @@ last one.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -14,6 +15,8 @@ from voice.replay.timeline import Decision, HoldBar, Timeline
 
 _BEFORE_MS: Final = 60.0
 """A hold may be placed this much before the onset that the energy rule finds."""
+_SPOKEN: Final = ("speech", "eager_end")
+"""Causes of a turn that answers words."""
 _STOPPED_MS: Final = 300.0
 """The agent has stopped when it is silent for this long."""
 
@@ -91,22 +94,20 @@ def middle(values: tuple[float, ...]) -> float | None:
 
 def _interruption(timeline: Timeline, number: int, onset: Span) -> Interruption | None:
     start = onset.start_ms
-    later = timeline.caller[number + 1].start_ms if number + 1 < len(timeline.caller) else 1e12
-    over = next((s for s in timeline.agent if s.start_ms <= start < s.end_ms), None)
-    if over is None:
+    spoken = [line.span for line in timeline.lines if line.span is not None]
+    if not any(span.start_ms <= start < span.end_ms for span in spoken):
         return None
+    later = timeline.caller[number + 1].start_ms if number + 1 < len(timeline.caller) else 1e12
     hold = _first_hold(timeline.holds, start - _BEFORE_MS, min(onset.end_ms + 1000, later))
     commit = _first(timeline.decisions, "commit", start - _BEFORE_MS, min(later, start + 5000))
-    stop, resume = _stop(timeline.agent, start)
-    if hold is None and commit is None:
-        return Interruption(start, None, None, None, 0.0)
-    return Interruption(
-        start,
-        None if hold is None else hold.span.start_ms - start,
-        None if stop is None else stop - start,
-        None if commit is None else commit.t_ms - start,
-        0.0 if commit is not None or stop is None or resume is None else resume - stop,
-    )
+    hold_after = None if hold is None else hold.span.start_ms - start
+    if commit is not None:
+        silent = _last_sound(timeline.agent, start, commit.t_ms)
+        return Interruption(start, hold_after, silent - start, commit.t_ms - start, 0.0)
+    pause = None if hold is None else _pause(timeline.agent, hold.span)
+    if pause is None:
+        return Interruption(start, hold_after, None, None, 0.0)
+    return Interruption(start, hold_after, max(0.0, pause.start_ms - start), None, pause.length_ms)
 
 
 def _first_hold(holds: tuple[HoldBar, ...], from_ms: float, to_ms: float) -> HoldBar | None:
@@ -119,14 +120,28 @@ def _first(
     return next((d for d in decisions if d.event == event and from_ms <= d.t_ms < to_ms), None)
 
 
-def _stop(agent: tuple[Span, ...], onset_ms: float) -> tuple[float | None, float | None]:
-    """Return the agent's last sound after an onset, and where it sounds again."""
-    for number, span in enumerate(agent):
-        after = agent[number + 1].start_ms if number + 1 < len(agent) else None
-        long_enough = after is None or after - span.end_ms >= _STOPPED_MS
-        if span.end_ms > onset_ms and long_enough:
-            return span.end_ms, after
-    return None, None
+def _last_sound(agent: tuple[Span, ...], onset_ms: float, commit_ms: float) -> float:
+    """Return where the silence begins that the commit made final.
+
+    The onset itself where the agent was between two words, and never came to the second.
+    """
+    last = onset_ms
+    for span in agent:
+        if span.start_ms >= max(last + _STOPPED_MS, commit_ms):
+            break
+        last = max(last, span.end_ms)
+    return last
+
+
+def _pause(agent: tuple[Span, ...], hold: Span) -> Span | None:
+    """Return the longest silence around a hold after which the agent went on."""
+    around = Span(hold.start_ms, hold.end_ms + _STOPPED_MS)
+    gaps = [
+        Span(one.end_ms, other.start_ms)
+        for one, other in pairwise(agent)
+        if Span(one.end_ms, other.start_ms).overlaps(around)
+    ]
+    return max(gaps, key=lambda gap: gap.length_ms, default=None)
 
 
 def _answers(timeline: Timeline) -> tuple[Answer, ...]:
@@ -134,7 +149,7 @@ def _answers(timeline: Timeline) -> tuple[Answer, ...]:
     for number, turn in enumerate(timeline.turns):
         start = turn.span.start_ms
         spoken = [span.end_ms for span in timeline.caller if span.end_ms <= start]
-        if turn.cause != "input" or not spoken:
+        if turn.cause not in _SPOKEN or not spoken:
             continue
         rest = timeline.turns[number + 1 :]
         until = rest[0].span.start_ms if rest else timeline.duration_ms

@@ -18,7 +18,8 @@ Owner = Literal["caller", "agent", "both", "held", "working", "open"]
 """Who has the floor: ``held`` = the agent is silent for a caller who may be speaking, ``working``
 = a turn runs in silence, ``open`` = nobody's.
 """
-HoldEnd = Literal["released", "committed", "open"]
+HoldEnd = Literal["released", "committed", "taken", "open"]
+"""``taken`` = nothing of the agent stood in the way, and the caller's words became a turn."""
 
 _DECISIONS = frozenset(
     "turn_started turn_ended reopened hold release commit flush interrupted suppressed silence "
@@ -26,6 +27,8 @@ _DECISIONS = frozenset(
     "problem transfer call_ended".split()
 )
 """Events that belong in a list of what was decided and done; the rest is drawn elsewhere."""
+_SENTENCE_PAUSE_MS = 450
+"""The agent keeps the floor over the pauses between its sentences."""
 _DATA_EVENTS = frozenset({"tool_started", "tool_settled", "late_outcome", "memory_set"})
 """Events whose ``text`` is data, not anybody's words."""
 
@@ -50,7 +53,7 @@ class HoldBar:
 
 @dataclass(frozen=True, slots=True)
 class TurnBar:
-    """A turn of the agent, from its start to the end of its doing (speaking may go on)."""
+    """A turn of the agent, from its start until all it did is done, and all it said was heard."""
 
     span: Span
     turn: int
@@ -121,14 +124,16 @@ def build_timeline(events: tuple[CallEvent, ...], recording: Recording) -> Timel
     """Read a call's events, in order, and its sound."""
     duration = len(recording.heard) * 1000 / recording.rate_hz
     caller = spans_of_sound(recording.caller, recording.rate_hz)
-    agent = spans_of_sound(recording.heard, recording.rate_hz, level_dbfs=-54, join_ms=100)
+    heard, rate_hz = recording.heard, recording.rate_hz
+    agent = spans_of_sound(heard, rate_hz, level_dbfs=-54, join_ms=100)
+    sentences = spans_of_sound(heard, rate_hz, level_dbfs=-54, join_ms=_SENTENCE_PAUSE_MS)
     holds = _holds(events, duration)
     turns = _turns(events, duration)
     return Timeline(
         duration,
         caller,
         agent,
-        _floor(duration, caller, agent, holds, turns),
+        _floor(duration, caller, sentences, holds, turns),
         holds,
         turns,
         _tools(events, duration),
@@ -155,6 +160,7 @@ def _holds(events: tuple[CallEvent, ...], duration: float) -> tuple[HoldBar, ...
         "release": "released",
         "commit": "committed",
         "interrupted": "committed",
+        "turn_started": "taken",
         "call_ended": "open",
     }
     for event in events:
@@ -163,7 +169,7 @@ def _holds(events: tuple[CallEvent, ...], duration: float) -> tuple[HoldBar, ...
         elif begun is not None and event.event in ends:
             span = Span(begun.t_ms, event.t_ms)
             bars.append(
-                HoldBar(span, ends[event.event], why(_written(event)) or why(_decision(begun)))
+                HoldBar(span, ends[event.event], why(_decision(event)) or why(_decision(begun)))
             )
             begun = None
     if begun is not None:
@@ -179,15 +185,26 @@ def _turns(events: tuple[CallEvent, ...], duration: float) -> tuple[TurnBar, ...
         if event.event == "turn_started":
             if begun is not None:
                 bars.append(_turn(begun, event.t_ms, "replaced"))
-            begun = (_whole(values.get("turn")), event.t_ms, _plain(values.get("cause")))
+            begun = (_whole(values.get("turn")), event.t_ms, _plain(values.get("reason")))
         elif event.event in ("turn_ended", "interrupted") and begun is not None:
             if _whole(values.get("turn"), begun[0]) == begun[0]:
                 outcome = _plain(values.get("outcome")) or event.event
-                bars.append(_turn(begun, event.t_ms, outcome))
+                end = max(event.t_ms, _heard_until(events, begun[0]))
+                bars.append(_turn(begun, end, outcome))
                 begun = None
     if begun is not None:
         bars.append(_turn(begun, duration, "open"))
     return tuple(bars)
+
+
+def _heard_until(events: tuple[CallEvent, ...], turn: int) -> int:
+    """When the last line of a turn was heard; 0 = it had none."""
+    ends = [0]
+    for event in events:
+        values = dict(event.fields)
+        if event.event == "say_settled" and values.get("turn") == turn:
+            ends.append(_whole(values.get("ended_ms")))
+    return max(ends)
 
 
 def _turn(begun: tuple[int, int, str], end_ms: float, outcome: str) -> TurnBar:

@@ -50,9 +50,9 @@ class _Instant(float):
 
     def __lt__(self, other: float) -> bool:
         """Order by time, then by age."""
-        if isinstance(other, _Instant) and float(self) == float(other):
+        if float.__eq__(self, other) and isinstance(other, _Instant):
             return self.age < other.age
-        return float(self) < float(other)
+        return float.__lt__(self, other)
 
 
 class _JumpingSelector(selectors.DefaultSelector):

@@ -205,11 +205,11 @@ class Mouth:
         """
         positions = self._ledger.heard_at(ms)
         scripts = dict(self._recent)
-        scripts.update((u.say, u.script) for u in self._says.values())
+        scripts.update((u.say, u.script) for u in self._says.values() if u.say >= 0)
         return tuple(
-            Heard(say, script.heard_chars(at), script.is_whole_at(at))
+            Heard(say, chars, script.is_whole_at(positions[say]))
             for say, script in sorted(scripts.items())
-            if say >= 0 and (at := positions.get(say, 0))
+            if say in positions and (chars := script.heard_chars(positions[say]))
         )
 
     def playing(self, now: float) -> NDArray[np.int16] | None:

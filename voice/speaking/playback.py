@@ -11,10 +11,10 @@ the far end's own buffer and by each time it stalled. A mark that comes back tel
 and the way back: its *round trip*. The least round trip of the call is what the line always costs
 (``base``); what a run's latest mark took more is how far that run lags.
 
-- Heard now = ideal position, less the lag, less half the base round trip and a frame: a clear sent
-  now meets the far end about where the ideal clock stands, so this stays behind the truth. Never
-  more than was sent, nor much past the first mark that has not come back, nor less than a mark
-  that has.
+- Heard now = ideal position, less the lag, less half the base round trip (or, where that is short,
+  all of it up to 60 ms: it may be the far end's buffer) and a frame. A clear sent now meets the far
+  end about where the ideal clock stands, so this stays behind the truth. Never more than was sent,
+  nor much past the first mark that has not come back, nor less than a mark that has.
 - Heard when the caller's sound of time t began = ideal position at t, less the lag, less the whole
   base: their sound needed the way in, ours the way out.
 
@@ -34,7 +34,7 @@ OVERDUE_MS: Final = 1000
 GIVE_UP_MS: Final = 10_000.0
 """A mark later than this means a far end that sends no marks any more."""
 _UNKNOWN_DELAY_MS: Final = 60.0
-"""Half a round trip, while none is known."""
+"""Way out and the far end's buffer, while no round trip is known."""
 _MARGIN_MS: Final = 20.0
 _EARLY_MS: Final = 5.0
 _MOST_PENDING: Final = 256
@@ -208,10 +208,11 @@ class Ledger:
         """Stream offset up to which the caller has heard, if a clear left now."""
         if not self._runs:
             return float(self.sent_ms)
-        half = _UNKNOWN_DELAY_MS if self._base_ms is None else self._base_ms / 2
-        position = self._ideal(now - half - _MARGIN_MS)
+        delay = self._delay_ms()
+        position = self._ideal(now - delay - _MARGIN_MS)
         if self._pending and self._trusted and self._base_ms is not None:
-            position = min(position, self._pending[0].stream_ms + half)
+            back = self._base_ms - delay
+            position = min(position, self._pending[0].stream_ms + back)
         return max(position, float(self._confirmed_ms))
 
     def is_heard(self, stream_ms: int, now: float) -> bool:
@@ -226,6 +227,13 @@ class Ledger:
         """Forget runs that are over; called now and then."""
         while len(self._runs) > 1 and self.is_heard(self._runs[1].stream_ms, now):
             self._runs.popleft()
+
+    def _delay_ms(self) -> float:
+        """What of the base round trip the sound itself may need to the caller's ear."""
+        base = self._base_ms
+        if base is None:
+            return _UNKNOWN_DELAY_MS
+        return max(base / 2, min(base, _UNKNOWN_DELAY_MS))
 
     def _ideal(self, at: float) -> float:
         """Stream offset that plays at ``at``, each run late by its own lag."""

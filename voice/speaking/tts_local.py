@@ -56,7 +56,10 @@ def _load(voice: str) -> _Engine:
     import hibari  # over half a second with its tables: only when wanted
     from hibari import voices
 
-    find = cast("_VoicePath", voices.voice_path)
+    find = cast(
+        "_VoicePath",
+        voices.voice_path,  # pyright: ignore[reportUnknownMemberType]  # hibari has no hints
+    )
     try:
         path = find(voice, download_missing=False)
     except (ValueError, FileNotFoundError):

@@ -17,6 +17,9 @@ _SPACES: Final = re.compile(r"\s+")
 _SPACE_BEFORE_STOP: Final = re.compile(r" +(?=[,.;:!?](?:\s|$))")
 _EDGES: Final = re.compile(r"^\s+|\s+$")
 
+_OTHER_SCRIPT: Final = re.compile(r"[^\W\d_\u0000-\u036f\u1e00-\u1fff]")
+"""A letter of no Latin script: English number words would not fit there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
@@ -35,11 +38,15 @@ class Spoken:
         return self.ends[spoken_offset - 1] if spoken_offset > 0 else 0
 
 
+def _is_english(language: str) -> bool:
+    return language.replace("_", "-").split("-")[0].lower() in ("en", "english")
+
+
 def say_as(text: str, language: str = "en") -> Spoken:
     """Put written text into spoken words; total, for any text in any language."""
     mapped = MappedText(text)
     wording_marks.clean(mapped)
-    if language.replace("_", "-").split("-")[0].lower() in ("en", "english"):
+    if _is_english(language) and not _OTHER_SCRIPT.search(mapped.text):
         wording_numbers.put_into_words(mapped)
     mapped.sub(_SPACES, lambda _: " ")
     mapped.drop(_SPACE_BEFORE_STOP)

@@ -10,6 +10,7 @@ from typing import Final
 
 from voice.speaking.wording_text import MappedText
 
+_BLANKS: Final = re.compile(r"[ \t]{2,}")
 _FENCED: Final = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _TOOL_CALL: Final = re.compile(
     r"<(function|tool_call|think)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
@@ -60,6 +61,7 @@ _KEYCAP: Final = re.compile("([0-9#*])\ufe0f?\u20e3")
 def clean(mapped: MappedText) -> None:
     """Take out of the text what nobody says."""
     _drop_controls(mapped)
+    mapped.sub(_BLANKS, lambda _: " ")
     mapped.sub(_FENCED, lambda _: " ")
     mapped.sub(_TOOL_CALL, lambda _: " ")
     _drop_links(mapped)
@@ -106,6 +108,13 @@ def _dotted(name: str) -> str:
     return name.replace(".", " dot ").replace("_", " underscore ").replace("-", " dash ")
 
 
+def _star(match: "re.Match[str]") -> str:
+    """Keep a star between two digits: that is a sum, not a mark."""
+    text, (start, end) = match.string, match.span()
+    between = text[start - 1 : start].isdigit() and text[end : end + 1].isdigit()
+    return match.group() if between else ""
+
+
 def _drop_markdown(mapped: MappedText) -> None:
     mapped.drop(_RULE)
     mapped.drop(_TABLE_RULE)
@@ -118,7 +127,7 @@ def _drop_markdown(mapped: MappedText) -> None:
     mapped.drop(_ESCAPE)
     mapped.drop(_STRIKE)
     mapped.sub(_LONE_STARS, lambda _: " ")
-    mapped.drop(_STARS)
+    mapped.sub(_STARS, _star)
     mapped.drop(_UNDERSCORES)
     mapped.sub(_INNER_UNDERSCORE, lambda _: " ")
     mapped.drop(_BACKTICK)

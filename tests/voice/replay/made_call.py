@@ -68,12 +68,12 @@ def made_events() -> tuple[CallEvent, ...]:
     found = "Your order number four four seven is on its way and arrives on Tuesday."
     return (
         _event(0, "call_started", channel="twilio", encoding="ulaw", rate_hz=8000),
-        _event(0, "turn_started", turn=1, cause="opened"),
+        _event(0, "turn_started", turn=1, reason="opened"),
         _event(60, "say_started", say=1),
         _event(70, "turn_ended", turn=1, outcome="done"),
         *_said(470, 1, 1, "Front desk.", 11, "heard", 60, 460),
         _event(2500, "caller_said", text="When can I bring my car?", final=True),
-        _event(2560, "turn_started", turn=2, cause="input", reason="end of turn 400 ms"),
+        _event(2560, "turn_started", turn=2, reason="speech"),
         _event(2800, "say_started", say=2),
         _event(5260, "hold", reason="voice 60 ms", voice_ms=60, audible=True),
         _event(5900, "caller_said", text="Yeah, let's do that.", final=True),
@@ -81,7 +81,7 @@ def made_events() -> tuple[CallEvent, ...]:
         *_said(5905, 2, 2, offer, 41, "cut", 2800, 5290),
         _event(5905, "flush", reason="commit"),
         _event(5905, "interrupted", turn=2, cause="words", evidence="2 content words"),
-        _event(7350, "turn_started", turn=3, cause="input", reason="end of turn 450 ms"),
+        _event(7350, "turn_started", turn=3, reason="speech"),
         _event(7400, "tool_started", call_id=1, tool="look_up_order", text="{}"),
         _event(8050, "filler", say=-1, reason="tool open"),
         *_said(8900, -1, 3, "One moment.", 11, "heard", 8100, 8900),

@@ -67,20 +67,6 @@ async def book_appointment(slot: str, context: ToolContext = None) -> ToolResult
     )
 
 
-@tool(description="Remember how the caller wants to be called.")
-async def note_name(name: str, context: ToolContext = None) -> ToolResult:
-    """Keep the name for the booking."""
-    context.memory.set("caller_name", name.strip().title())
-    return ToolResult(llm_response={"name": name.strip().title()})
-
-
-@tool(description="End the call, after the caller has said goodbye.")
-async def end_call(context: ToolContext = None) -> ToolResult:
-    """Hang up once the goodbye has been heard."""
-    context.hang_up()
-    return ToolResult()
-
-
 def _best_slot(when: str) -> str:
     wish = when.lower()
     if "afternoon" in wish or "tuesday" in wish or "later" in wish:

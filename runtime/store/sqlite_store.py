@@ -1,0 +1,150 @@
+"""A store in one SQLite file.
+
+Owns the tables and their version. Write-ahead logging, so that a reader never holds a writer up;
+``synchronous=NORMAL``, so that a crash of the process loses nothing and a power cut at most the
+last moments. SQLAlchemy's core is used, so that another database is another URL.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    event,
+    insert,
+    select,
+)
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from runtime.conversation.events import Event
+from runtime.store.codec import decode, encode_fact, kind_of
+from runtime.store.ports import EventStore, StoreError
+
+__all__ = ["SCHEMA_VERSION", "SqliteStore"]
+
+SCHEMA_VERSION = 1
+
+_metadata = MetaData()
+
+_events = Table(
+    "events",
+    _metadata,
+    Column("conversation", String, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("at_ms", Integer, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("conversation", "sequence"),
+)
+_about = Table("about", _metadata, Column("version", Integer, primary_key=True))
+
+
+class SqliteStore(EventStore):
+    """Events in a file; opened by the first use, on the loop that uses it."""
+
+    def __init__(self, path: Path) -> None:
+        """Keep events at ``path``; its folder is made if it is missing."""
+        self._path = path
+        self._engine: AsyncEngine | None = None
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """Write events in one transaction; those that are there already are left as they are.
+
+        Raises:
+            StoreError: the file can't be written.
+        """
+        rows = [_row(each) for each in events]
+        if not rows:
+            return
+        try:
+            engine = await self._open()
+            async with engine.begin() as connection:
+                await connection.execute(sqlite_insert(_events).on_conflict_do_nothing(), rows)
+        except SQLAlchemyError as error:
+            raise StoreError(f"{self._path.name} can't be written") from error
+
+    async def load(self, conversation: str) -> list[Event]:
+        """All events of a conversation in the order of their numbers.
+
+        Raises:
+            StoreError: the file can't be read, or holds a row that is not an event.
+        """
+        query = (
+            select(_events)
+            .where(_events.c.conversation == conversation)
+            .order_by(_events.c.sequence)
+        )
+        try:
+            engine = await self._open()
+            async with engine.connect() as connection:
+                rows = (await connection.execute(query)).all()
+        except SQLAlchemyError as error:
+            raise StoreError(f"{self._path.name} can't be read") from error
+        return [decode(*row) for row in rows]
+
+    async def aclose(self) -> None:
+        """Close the file; idempotent."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.dispose()
+
+    async def _open(self) -> AsyncEngine:
+        if self._engine is not None:
+            return self._engine
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder of {self._path.name} can't be made") from error
+        engine = create_async_engine(f"sqlite+aiosqlite:///{self._path}", connect_args=_CONNECT)
+        event.listen(engine.sync_engine, "connect", _prepare)
+        try:
+            async with engine.begin() as connection:
+                await self._check_version(connection)
+        except BaseException:
+            await engine.dispose()
+            raise
+        self._engine = engine
+        return engine
+
+    async def _check_version(self, connection: AsyncConnection) -> None:
+        await connection.run_sync(_metadata.create_all)
+        version = (await connection.execute(select(_about.c.version))).scalar()
+        if version is None:
+            await connection.execute(insert(_about).values(version=SCHEMA_VERSION))
+        elif version != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self._path.name} has version {version} of the tables; this one reads "
+                f"{SCHEMA_VERSION}"
+            )
+
+
+_CONNECT = {"timeout": 5}
+"""Seconds to wait for another writer of the same file."""
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _row(each: Event) -> dict[str, object]:
+    return {
+        "conversation": each.conversation,
+        "sequence": each.sequence,
+        "at_ms": each.at_ms,
+        "turn": each.turn,
+        "kind": kind_of(each.fact),
+        "body": encode_fact(each.fact),
+    }
