@@ -32,7 +32,7 @@ from runtime.agent import (
 )
 from runtime.errors import AgentError, ProjectError
 from runtime.interrupted_through import InterruptedThrough, shared_table
-from runtime.process_life import Life, LifeEvents
+from runtime.process_life import MOST_WAITING, Life, LifeEvents
 from runtime.process_messages import (
     Beat,
     ChildSetup,
@@ -43,6 +43,7 @@ from runtime.process_messages import (
     Ready,
     Stop,
     Stuck,
+    ToChild,
 )
 from runtime.tasks import cancel_and_settle
 
@@ -119,6 +120,8 @@ class ChildAgent(AgentPlane):
         self._slots = InterruptedThrough(self._table)
         self._calls: dict[int, _OpenCall] = {}
         self._life: Life | None = None
+        self._held: list[ToChild] = []
+        """What was sent between two lives."""
         self._lives = 0
         self._failed_starts = 0
         self._health = _Health()
@@ -186,16 +189,14 @@ class ChildAgent(AgentPlane):
             entry.opening, entry.opened_s = message, asyncio.get_running_loop().time()
         elif isinstance(message, CloseCall):
             entry.opening = None  # not to be opened again
-        if self._life is not None:
-            self._life.put(message)
+        self._put(message)
 
     def detach(self, call: int) -> None:
         """Forget the call's sink; what it started settles by itself. Idempotent."""
         entry = self._calls.pop(call, None)
         if entry is not None:
             self._slots.give_back(entry.slot)
-            if self._life is not None:
-                self._life.put(Detach(call))
+            self._put(Detach(call))
 
     async def aclose(self) -> None:
         """Stop the process: it settles what runs, within its tools' timeouts; then it is ended."""
@@ -207,6 +208,12 @@ class ChildAgent(AgentPlane):
         if self._life is not None:
             self._life.put(Stop())
             await self._life.end(_STOP_BOUND_S if self._health.ready else 1.0)
+
+    def _put(self, frame: ToChild) -> None:
+        if self._life is not None:
+            self._life.put(frame)
+        elif not isinstance(frame, OpenCall) and len(self._held) < MOST_WAITING:
+            self._held.append(frame)  # calls are opened by the next life itself
 
     # -- lives
 
@@ -232,6 +239,9 @@ class ChildAgent(AgentPlane):
                         entry.opening, conversation=entry.conversation or entry.opening.conversation
                     )
                 )
+        for frame in self._held:
+            self._life.put(frame)
+        self._held.clear()
 
     def _over(self, number: int, cause: str) -> None:
         """A life has ended: tell the calls, begin the next."""

@@ -300,14 +300,13 @@ class ConversationState:
         self.history = [item for item in self.history if not _is_undone(item, turn)]
 
     def _forget_old(self) -> None:
-        surplus = len(self.history) - MOST_ITEMS
-        if surplus <= 0:
+        if len(self.history) <= MOST_ITEMS:
             return
+        surplus = len(self.history) - MOST_ITEMS * 3 // 4  # not one by one: it copies
         old, kept = self.history[:surplus], self.history[surplus:]
         still_open = [i for i in old if isinstance(i, CallMade) and i.outcome is None]
         self.history = still_open + kept
-        oldest = min((item.turn for item in self.history), default=0)
-        self.interrupted = {turn for turn in self.interrupted if turn >= oldest}
+        self.interrupted &= {item.turn for item in self.history}
 
 
 def fold(events: Iterable[Event]) -> ConversationState:

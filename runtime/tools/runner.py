@@ -109,11 +109,12 @@ class ToolRunner:
             ToolStarted(call.call_id, call.name, call.canonical, call.key, call.finishes),
         )
         self._calls[call.call_id] = call
+        # Told before the task exists: a tool that blocks the loop would hold the news up with it.
+        self._host.calls_changed(call.turn)
         call.started_s = loop.time()
         call.task = loop.create_task(_run(call), name=f"tool {call.name}")
         call.task.add_done_callback(lambda task: self._ended(call, task))
         call.timers.append(loop.call_later(call.timeout_s, self._expire, call))
-        self._host.calls_changed(call.turn)
 
     def _refuse(self, call_id: int, turn: int, outcome: ToolOutcome, result: str) -> None:
         self._host.record(turn, ToolSettled(call_id, outcome, result))

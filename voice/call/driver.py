@@ -19,8 +19,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, assert_never
 
-from runtime.tasks import cancel_and_settle
-
 from runtime.agent import (
     AgentLost,
     AgentPlane,
@@ -47,10 +45,10 @@ from runtime.agent import (
     TurnEnded,
     Working,
 )
+from runtime.tasks import cancel_and_settle
 from voice.audio.format import AudioFormat
-from voice.audio.reblock import Reblocker
-from voice.call.audio_clock import AudioClock
 from voice.call.events import CallEvent
+from voice.call.inbound import CallerFrame, InboundAudio
 from voice.call.journal import Journal
 from voice.call.line import ClientLine
 from voice.call.ports import Engines, Outbound
@@ -60,7 +58,7 @@ from voice.floor.floor import Floor
 from voice.hearing.ear import Ear
 from voice.hearing.ports import SttHints
 from voice.speaking.mouth import Mouth
-from voice.speaking.pacer import Ticker
+from voice.speaking.pacer import Ticker, TickHandle
 from voice.wire import events as wire
 
 _log = logging.getLogger(__name__)
@@ -105,24 +103,22 @@ class Call:
         self._inbox: deque[fact.FloorEvent] = deque()
         self._draining = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._clock = AudioClock()
-        self._early: deque[bytes] = deque(maxlen=_EARLY_FRAMES)
+        self._early: deque[CallerFrame] = deque(maxlen=_EARLY_FRAMES)
         self._bad = 0
         self._flushed: list[SaySettled] = []
         self._format: AudioFormat | None = None
-        self._reblock: Reblocker | None = None
+        self._inbound: InboundAudio | None = None
         self._floor: Floor | None = None
         self._ear: Ear | None = None
         self._mouth: Mouth | None = None
-        self._tick_handle: object | None = None
+        self._tick_handle: TickHandle | None = None
         self._attached = False
-        self._frames_stopped = False
         self._language = "en"
         self._closing: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
         self._ready_timer = self._loop.call_later(_READY_S, self._never_ready)
 
-    # ------------------------------------------------------------------ from the client
+    # ---------------------------------------------------------------- from the client
 
     def received(self, message: str | bytes) -> None:
         """Take one websocket message. Never raises."""
@@ -184,7 +180,7 @@ class Call:
 
     def _refuse(self, bad: wire.BadMessage) -> None:
         self._bad += 1
-        self._journal.write("problem", (("code", bad.code), ("detail", bad.detail)))
+        self._note_problem(bad.code, bad.detail)
         answer = self._protocol.problem(bad)
         if answer is not None:
             self._out.control(answer)
@@ -197,7 +193,7 @@ class Call:
 
     def _start(self, started: wire.CallStarted) -> None:
         self._format = started.format
-        self._reblock = Reblocker(started.format)
+        self._inbound = InboundAudio(started.format, self._note_problem)
         self._language = started.language or "en"
         slot = self._agent.attach(self.call_id, self._from_runtime)
         self._attached = True
@@ -222,23 +218,23 @@ class Call:
         )
 
     def _caller_audio(self, payload: bytes) -> None:
-        if self._reblock is None:
+        if self._inbound is None:
             return
-        for frame in self._reblock.push(payload):
+        for frame in self._inbound.push(payload, self._now()):
             if self._ear is None:
                 self._early.append(frame)
             else:
-                self._caller_frame(frame)
+                self._hear(self._ear, frame)
 
-    def _caller_frame(self, frame: bytes) -> None:
-        ear = self._ear
-        if ear is None or self._closing is not None:
+    def _hear(self, ear: Ear, frame: CallerFrame) -> None:
+        if self._closing is not None:
             return
-        end_ms, hole = self._clock.frame(self._now())
-        self._frames_stopped = False
-        if hole:
-            ear.gap(end_ms)
-        ear.frame(frame, end_ms)
+        if frame.follows_hole:
+            ear.gap(frame.end_ms)
+        ear.frame(frame.payload, frame.end_ms)
+
+    def _note_problem(self, code: str, detail: str) -> None:
+        self._journal.write("problem", (("code", code), ("detail", detail)))
 
     # ------------------------------------------------------------------ from the runtime
 
@@ -301,7 +297,7 @@ class Call:
         self._tick_handle = self._ticker.add(self._tick)
         self._post(ready)
         while self._early:
-            self._caller_frame(self._early.popleft())
+            self._hear(self._ear, self._early.popleft())
 
     def _hand_to_mouth(self, message: Say | SayText | SayEnd) -> None:
         mouth = self._mouth
@@ -434,10 +430,11 @@ class Call:
         now = loop_ms - self._opened_s * 1000
         mouth.tick(now)
         ear.spoke(mouth.playing(now), fmt.rate_hz, round(now))
-        if not self._frames_stopped and self._clock.stopped(round(now)):
-            self._frames_stopped = True
-            ear.gap(round(now))
-            self._post(fact.FramesStopped(self._clock.end_ms or 0))
+        if self._inbound is not None:
+            stopped_ms = self._inbound.stopped(round(now))
+            if stopped_ms is not None:
+                ear.gap(round(now))
+                self._post(fact.FramesStopped(stopped_ms))
 
     def _say_settled(self, settled: SaySettled) -> None:
         self._journal.say_settled(settled)
@@ -453,7 +450,7 @@ class Call:
     def _broken(self, where: str) -> None:
         """A fault of ours: this call ends, no other notices."""
         _log.exception("a call failed", extra={"call": self.call_id, "where": where})
-        self._journal.write("problem", (("code", "internal"), ("detail", where)))
+        self._note_problem("internal", where)
         self._close("lost", code=1011, reason="internal")
 
     def _close(self, cause: CloseCause, code: int = 1000, reason: str = "") -> None:

@@ -111,7 +111,7 @@ def call(
         raise typer.Exit(_UNUSABLE) from None
     _print(console, record)
     if out is not None:
-        console.print(f"[grey50]written to[/] {out}/heard.wav, events.jsonl")
+        console.print(f"[grey50]written to[/] {out}/heard.wav, events.jsonl", soft_wrap=True)
     if not record.sound_messages:
         console.print("[red]the agent was never heard[/]")
         raise typer.Exit(_FAILED)
@@ -181,6 +181,7 @@ def _print(console: Console, record: "CallRecord") -> None:
         f"closed with {ended}",
         highlight=False,
         markup=False,
+        soft_wrap=True,
     )
     for line in record.recording.unstarted:
         console.print(f"[yellow]never came: {line.name or 'a line'} at {line.at}[/]")

@@ -153,7 +153,7 @@ async def _connected(options: CallOptions) -> AsyncGenerator[ClientConnection, N
         raise CallError(_refusal(error.response.status_code)) from None
     except (OSError, TimeoutError, WebSocketException, ValueError) as error:
         detail = str(error).replace(options.token or "\0", "…")
-        raise CallError(f"no connection to {host or options.url!r}: {detail}") from None
+        raise CallError(f"no connection to {host or 'nowhere'}: {detail}") from None
     try:
         yield ws
     finally:

@@ -60,16 +60,17 @@ def replay_project(
         ProviderError: an engine's model can't be loaded.
     """
     choice = engines or EngineChoice()
-    return run_virtual(_replay(project, caller, choice, options or ReplayOptions(), progress))
+    return run_virtual(replay_in_loop(project, caller, choice, options, progress))
 
 
-async def _replay(
+async def replay_in_loop(
     project: Project,
     caller: tuple[CallerLine, ...],
     choice: EngineChoice,
-    options: ReplayOptions,
-    progress: Callable[[float], None] | None,
+    options: ReplayOptions | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> ReplayResult:
+    """Do what ``replay_project`` does, in the virtual loop that runs this."""
     engines = _engines(project.channels, choice)
     models = tuple(
         _PatientModel(model) if spec.provider == "openai" else model

@@ -8,7 +8,6 @@ from typing import Final
 from voice.floor.events import SpeakerFinished, SpeakerResumed
 from voice.floor.parts import Parts
 from voice.floor.taking import Taking
-from voice.floor.turns import State
 
 _WORDLESS_VOICE_MS: Final = 6000
 """Voice that goes on so long after the last new word (babble) doesn't keep the turn open."""
@@ -64,8 +63,6 @@ class Ending:
         utterance.complete = True
         if p.caller.stretch is not None:
             p.caller.stretch.distrusted = True
-        if utterance.kept and p.state is State.PROTECTED:
-            p.gate.give()
 
     def speaker_finished(self, event: SpeakerFinished) -> None:
         """The engine's own end of turn, eager or sure."""

@@ -215,6 +215,7 @@ class Floor:
                 p.use(event.settings)
                 if not p.ready:
                     p.ready = True
+                    p.caller.utterance.kept = p.caller.utterance.counts
                     self._take.start("opened")
             case Say():
                 self._saying.say(event)
@@ -325,6 +326,8 @@ class Floor:
         p = self._parts
         utterance = p.caller.utterance
         if p.state is State.PROTECTED:
+            if utterance.kept and utterance.complete and p.gate.taken:
+                p.gate.give()
             return
         if utterance.kept:
             utterance.kept = False

@@ -88,6 +88,11 @@ class Gate:
         """Nothing plays."""
         return self.state is not GateState.OPEN
 
+    @property
+    def taken(self) -> bool:
+        """Closed for words that will be a turn."""
+        return self.state is GateState.TAKEN
+
     def may_hold(self, line: int | None, *, turn_runs: bool) -> bool:
         """Whether voice alone may still hold, or only words can."""
         if not turn_runs:

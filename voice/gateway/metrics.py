@@ -93,7 +93,8 @@ class Metrics:
                 outcome = str(dict(event.fields).get("outcome"))
                 self.tools.labels(outcome if outcome in _OUTCOMES else "other").inc()
             case "problem":
-                self.problems.labels(self._code(dict(event.fields).get("code"))).inc()
+                fields = dict(event.fields)
+                self.problems.labels(self._code(fields.get("code") or fields.get("reason"))).inc()
             case _:
                 pass
 

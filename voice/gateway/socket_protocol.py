@@ -26,6 +26,8 @@ SEND_BUFFER_BYTES: Final = 16 * 1024
 _WRITE_LIMIT_BYTES: Final = 8 * 1024
 _LINGER_S: Final = 2.0
 _MOST_FRAGMENTS: Final = 1024
+_MOST_UNREAD: Final = 32
+"""Messages that may wait for the application before the socket is read no further."""
 
 # uvicorn and websockets log request targets, which may hold ``?token=``, below this level.
 _quiet = logging.getLogger(__name__)
@@ -68,6 +70,18 @@ class GatewaySocket(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if self.response.status_code == 101:
             self.scope.setdefault("extensions", {})[ABORT] = {"abort": self.transport.abort}
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on, and stop reading only when several wait.
+
+        uvicorn stops and goes on for each message: two system calls, fifty times a second and call.
+        """
+        was_paused, self.read_paused = self.read_paused, True
+        super().send_receive_event_to_app()
+        self.read_paused = was_paused
+        if not was_paused and self.queue.qsize() >= _MOST_UNREAD:
+            self.read_paused = True
+            self.transport.pause_reading()
 
     def handle_cont(self, event: Frame) -> None:
         """Refuse a message in endless pieces: empty ones never reach the limit on size."""

@@ -30,6 +30,7 @@ __all__ = [
     "is_weighable",
     "most_tokens",
     "plain_words",
+    "unlooped",
     "weigh",
 ]
 
@@ -107,6 +108,8 @@ _SHORT_WORDS: Final = 3
 _MS_A_WORD: Final = 60
 _SPARE_MS: Final = 400
 _DISTINCT_LEAST: Final = 3
+_ECHOES: Final = 3
+"""One word so many times and nothing else is one word."""
 _LOOP_WORDS: Final = 4
 """So many words said twice over, one after the other, are a loop; callers repeat fewer."""
 _DIGITS: Final = frozenset(
@@ -145,6 +148,17 @@ def most_tokens(sound_s: float) -> int:
 def plain_words(text: str) -> list[str]:
     """The words of a text, lower case, without marks."""
     return _WORD.findall(text.lower().replace("\u2019", "'"))
+
+
+def unlooped(text: str) -> str:
+    """Say a word once that the model wrote over and over, as it does for a short loud "no".
+
+    Digits stay: callers dictate them again and again.
+    """
+    words = plain_words(text)
+    if len(words) < _ECHOES or len(set(words)) > 1 or words[0] in _DIGITS or words[0].isdigit():
+        return text
+    return f"{words[0].capitalize()}."
 
 
 def is_weighable(text: str, voiced_ms: int) -> bool:

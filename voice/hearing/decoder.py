@@ -11,7 +11,7 @@ import numpy as np
 
 from voice.audio.level import dbfs
 from voice.audio.resample import Resampler
-from voice.hearing.believe import Weighed, is_weighable, most_tokens
+from voice.hearing.believe import Weighed, is_weighable, most_tokens, unlooped
 from voice.hearing.moonshine import MODEL_HZ, Float, Moonshine
 from voice.hearing.ports import Samples
 from voice.hearing.utterance import Stretch
@@ -59,7 +59,7 @@ class MoonshineDecoder(Decoder):
         """See ``Decoder.decode``; 10-130 ms for up to 11 s of sound."""
         heard = self._model.hear(_prepared(stretch.sound, rate_hz))
         greedy = self._model.write(heard, most_tokens(heard.samples / MODEL_HZ))
-        text = self._model.vocabulary.text(greedy.tokens)
+        text = unlooped(self._model.vocabulary.text(greedy.tokens))
         weighed = None
         if is_weighable(text, stretch.voiced_ms):
             weighed = self._scales.weigh(heard, greedy)

@@ -13,7 +13,8 @@ Rules:
 2. ``decode_now`` is answered by exactly one final, with no words where there was no voice, unless
    fresh voice comes first: then what was decoded is a partial like any other.
 3. A final closes its segment; later frames begin the next. A segment longer than 4 s is closed at a
-   dip of 200 ms, one of 11 s at its softest place.
+   dip of 200 ms, one of 11 s at its softest place. One whose final held no words that count is
+   joined by a stretch that begins within 600 ms, and both are transcribed as one.
 4. A decoding that raises is told once; its final is tried again once, then answered without words.
 """
 
@@ -190,7 +191,8 @@ class _LocalStream(SttStream):
                 logprob = result.logprob
                 believed = believe_final(result.text, logprob, stretch.voiced_ms, result.weighed)
             if not closed:
-                self._restart(audio_end_ms)
+                counts = bool(believed.text) and believed.verdict == "words"
+                self._restart(audio_end_ms, wordless=not counts)
             self._say(_transcribed(stretch, audio_end_ms, believed, logprob, 0))
 
         if not self._ask(stretch, final=True, done=done):
@@ -214,8 +216,8 @@ class _LocalStream(SttStream):
         if stretch is not None:
             self._ask_final(stretch, cut_ms, again=False)
 
-    def _restart(self, until_ms: int) -> None:
-        self._utterance.close(until_ms)
+    def _restart(self, until_ms: int, *, wordless: bool = False) -> None:
+        self._utterance.close(until_ms, wordless=wordless)
         self._asked_ms = None
         self._partial_words = ()
 

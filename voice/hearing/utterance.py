@@ -25,6 +25,11 @@ _LONGEST_MS: Final = 11_000
 """The model was trained on short sound: past this it slows down and loses words."""
 _CUT_WITHIN_FRAMES: Final = 100
 _GONE_DB: Final = 26.0
+_APART_MS: Final = 100
+_STRAY_MS: Final = 60
+_JOIN_WITHIN_MS: Final = 600
+"""A caller who goes on so soon after "Yeah" is in the same sentence."""
+_JOIN_LONGEST_MS: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Utterance:
     _lead: deque[Frame] = field(
         default_factory=lambda: deque[Frame](maxlen=PRE_ROLL_MS // FRAME_MS)
     )
+    _wordless: list[Frame] = field(default_factory=list[Frame])
+    """The closed stretch, if it held nothing that counts: the next one may begin with it."""
     _voiced_ms: int = 0
     _quiet_ms: int = 0
 
@@ -76,21 +83,43 @@ class Utterance:
     def push(self, samples: Samples, end_ms: int, voiced: bool) -> None:
         """Take 20 ms; a stretch opens with its first voiced frame, and takes the lead along."""
         frame = Frame(samples, end_ms, voiced, dbfs(samples))
+        if self._frames and end_ms - self.end_ms > _APART_MS and self._voiced_ms < _STRAY_MS:
+            # What was left behind a closed stretch: the end of its voice, not the start of this.
+            self._frames, self._voiced_ms, self._quiet_ms = [], 0, 0
         if not self._frames and not voiced:
             self._lead.append(frame)
             return
         if not self._frames:
-            self._frames.extend(self._lead)
-            self._lead.clear()
+            self._open(end_ms)
         self._frames.append(frame)
         self._voiced_ms += FRAME_MS if voiced else 0
         self._quiet_ms = 0 if voiced else self._quiet_ms + FRAME_MS
 
+    def _open(self, end_ms: int) -> None:
+        """Begin with what led here, and with a wordless stretch that ended just before.
+
+        "Yeah" and "let's do that" are transcribed far better as one sentence than one by one.
+        """
+        before, self._wordless = self._wordless, []
+        voice_end_ms = max((frame.end_ms for frame in before if frame.voiced), default=0)
+        if before and end_ms - FRAME_MS - voice_end_ms <= _JOIN_WITHIN_MS:
+            self._frames.extend(before)
+            self._voiced_ms = sum(FRAME_MS for frame in before if frame.voiced)
+        joined_ms = self._frames[-1].end_ms if self._frames else 0
+        self._frames.extend(frame for frame in self._lead if frame.end_ms > joined_ms)
+        self._lead.clear()
+
     def take(self, until_ms: int | None = None) -> Stretch | None:
-        """Look at the open stretch, up to ``until_ms``; None where it has no voice."""
+        """Look at the open stretch, up to ``until_ms``; None where it has no voice.
+
+        Quiet right after ``until_ms`` comes along: the model reads the last word better when it
+        hears that it ended.
+        """
         frames = self._frames
         if until_ms is not None:
-            frames = [frame for frame in frames if frame.end_ms <= until_ms]
+            more = (f.end_ms for f in frames if f.voiced and f.end_ms > until_ms)
+            last_ms = next(more, frames[-1].end_ms + FRAME_MS if frames else 0) - FRAME_MS
+            frames = [frame for frame in frames if frame.end_ms <= max(until_ms, last_ms)]
         voiced = [frame for frame in frames if frame.voiced]
         if not voiced:
             return None
@@ -108,8 +137,14 @@ class Utterance:
             len(voiced) * FRAME_MS,
         )
 
-    def close(self, until_ms: int) -> None:
-        """End the open stretch there; what lies after it begins the next one."""
+    def close(self, until_ms: int, *, wordless: bool = False) -> None:
+        """End the open stretch there; what lies after it begins the next one.
+
+        ``wordless``: it held no words that count, so a stretch that follows at once includes it.
+        """
+        closed = [frame for frame in self._frames if frame.end_ms <= until_ms]
+        length_ms = closed[-1].end_ms - closed[0].end_ms if closed else 0
+        self._wordless = closed if wordless and length_ms <= _JOIN_LONGEST_MS else []
         rest = [frame for frame in self._frames if frame.end_ms > until_ms]
         lead = [frame for frame in self._frames if frame.end_ms <= until_ms and not frame.voiced]
         self.segment += 1
@@ -123,6 +158,7 @@ class Utterance:
     def forget(self, until_ms: int) -> None:
         """Drop what lies before ``until_ms``, words and lead."""
         self.close(until_ms)
+        self._wordless = []
         kept = [frame for frame in self._lead if frame.end_ms > until_ms]
         self._lead.clear()
         self._lead.extend(kept)

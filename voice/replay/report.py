@@ -292,7 +292,7 @@ def _agent_captions(timeline: Timeline, scale: _Scale) -> Iterable[Caption]:
             cut = cut[: max(0, room - 1)] + "…" if room > 6 else ""
         natural = len(heard) * _CHAR_PX
         width = scale.width(span.length_ms)
-        fits = 0.8 <= width / natural <= 1.6 if natural else False
+        fits = 0.8 <= width / natural <= 1.4 if natural else False
         hint = f"{line.outcome}: “{heard}”" + (f", not heard: “{cut}”" if cut else "")
         yield Caption(
             scale.x(span.start_ms),

@@ -123,11 +123,11 @@ def _client(options: ReplayOptions) -> tuple[Phone, WireProtocol]:
 
 def _failures(events: list[CallEvent]) -> tuple[str, ...]:
     """Name what must not happen in a sound call; a caller's odd message is no failure of ours."""
-    codes = {
-        str(dict(event.fields).get("code", "unknown"))
-        for event in events
-        if event.event == "problem"
-    }
+    codes: set[str] = set()
+    for event in events:
+        if event.event == "problem":
+            fields = dict(event.fields)
+            codes.add(str(fields.get("code") or fields.get("reason") or "unknown"))
     if not any(event.event == "call_started" for event in events):
         codes.add("never_started")
     return tuple(sorted(codes))

@@ -29,6 +29,8 @@ _DECISIONS = frozenset(
 """Events that belong in a list of what was decided and done; the rest is drawn elsewhere."""
 _SENTENCE_PAUSE_MS = 450
 """The agent keeps the floor over the pauses between its sentences."""
+_LATEST_SOUND_MS = 300
+"""The first sound of a line lies within this of its start."""
 _DATA_EVENTS = frozenset({"tool_started", "tool_settled", "late_outcome", "memory_set"})
 """Events whose ``text`` is data, not anybody's words."""
 
@@ -137,7 +139,7 @@ def build_timeline(events: tuple[CallEvent, ...], recording: Recording) -> Timel
         holds,
         turns,
         _tools(events, duration),
-        _lines(events, agent, holds),
+        tuple(sorted((*_lines(events, agent, holds), *_own_lines(events, agent)), key=_line_order)),
         _words(events, caller),
         tuple(_decision(event) for event in events if event.event in _DECISIONS),
     )
@@ -235,6 +237,8 @@ def _lines(
     for event in events:
         values = dict(event.fields)
         say = _whole(values.get("say"))
+        if say < 0:
+            continue
         if event.event == "say_settled":
             settled[say] = values
         elif event.event == "agent_said":
@@ -256,7 +260,28 @@ def _lines(
                 _held_ms(span, agent, holds),
             )
         )
-    return tuple(sorted(lines, key=_line_order))
+    return tuple(lines)
+
+
+def _own_lines(events: tuple[CallEvent, ...], agent: tuple[Span, ...]) -> tuple[Line, ...]:
+    """Place fillers and apologies by their sound: nobody settles them."""
+    texts: dict[int, str] = {}
+    spoken = ""
+    lines: list[Line] = []
+    for event in events:
+        values = dict(event.fields)
+        say = _whole(values.get("say"))
+        if event.event in ("filler", "apology"):
+            spoken = _plain(values.get("text")) or spoken
+            if say < 0:
+                texts[say] = spoken
+        elif event.event == "say_started" and say in texts:
+            start = float(event.t_ms)
+            heard = [s for s in agent if s.overlaps(Span(start, start + _LATEST_SOUND_MS))]
+            end = max((span.end_ms for span in heard), default=start)
+            text = texts[say]
+            lines.append(Line(say, text, len(text), "heard", Span(start, end), 0.0))
+    return tuple(lines)
 
 
 def _line_order(line: Line) -> tuple[float, int]:
@@ -334,8 +359,8 @@ def _owner(
 
 
 def _decision(event: CallEvent) -> Decision:
-    fields = tuple((key, _plain(value)) for key, value in event.fields if value not in (None, ""))
-    return Decision(event.t_ms, event.event, fields)
+    fields = ((key, _plain(value)) for key, value in event.fields)
+    return Decision(event.t_ms, event.event, tuple(field for field in fields if field[1]))
 
 
 def _plain(value: Json) -> str:

@@ -35,6 +35,8 @@ _EVENT_STYLES: Final = {
     "tool_started": "cyan",
     "tool_settled": "cyan",
 }
+_MOST_CUT: Final = 60
+"""Characters shown of what was not heard."""
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 
 
@@ -66,7 +68,8 @@ def decisions(timeline: Timeline) -> RenderableType:
     for line in timeline.lines:
         heard, cut = heard_and_cut(line)
         text = Text(heard, style=_COLOURS["agent"])
-        text.append(cut, style="strike grey50")
+        if cut:
+            text.append(" ✂ " + (cut if len(cut) <= _MOST_CUT else f"{cut[:_MOST_CUT]}…"), "grey50")
         at = line.span.end_ms if line.span else timeline.duration_ms
         rows.append((at, f"agent ({line.outcome})", text))
     for at, event, reason in sorted(rows, key=lambda row: row[0]):

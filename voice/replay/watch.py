@@ -47,7 +47,7 @@ class AgentWatch:
             case "agent_said" if values.get("state") == "written":
                 self._open_says.add(values.get("say"))
             case "say_started":
-                self._open_says.add(values.get("say"))
+                self._say_started(values.get("say"))
                 self._happenings.note("say_starts", t_ms)
             case "say_settled":
                 self._open_says.discard(values.get("say"))
@@ -65,6 +65,11 @@ class AgentWatch:
                 self._open_tools.clear()
             case _:
                 pass
+
+    def _say_started(self, say: Json) -> None:
+        """Expect more of this line; fillers are never settled, their sound alone tells."""
+        if isinstance(say, int) and say >= 0:
+            self._open_says.add(say)
 
     def heard(self, samples: NDArray[np.int16], start_ms: float, rate_hz: int) -> None:
         """Take the next stretch of what was heard, from ``start_ms`` on; silence included."""

@@ -14,7 +14,7 @@ Rules.
    another method, so that the driver may call methods while it handles an event.
 5. For each say: at most one SayReady, SayStarted, then SayFinished or SayFailed; exactly one
    SaySettled. A say with nothing to speak has only SayFinished. Lines of the voice plane's own
-   (negative ids) have the same events but no SaySettled.
+   (negative ids, turn 0) are says like any other: the driver keeps them from the runtime.
 
 All times are ms of the call's clock, the one ``clock`` gives.
 """
@@ -205,11 +205,11 @@ class Mouth:
         """
         positions = self._ledger.heard_at(ms)
         scripts = dict(self._recent)
-        scripts.update((u.say, u.script) for u in self._says.values() if u.say >= 0)
+        scripts.update((u.say, u.script) for u in self._says.values())
         return tuple(
             Heard(say, chars, script.is_whole_at(positions[say]))
             for say, script in sorted(scripts.items())
-            if say in positions and (chars := script.heard_chars(positions[say]))
+            if say >= 0 and say in positions and (chars := script.heard_chars(positions[say]))
         )
 
     def playing(self, now: float) -> NDArray[np.int16] | None:
@@ -324,8 +324,6 @@ class Mouth:
                     utterance.resume()
         out: list[SaySettled] = []
         for utterance in utterances:
-            if utterance.settled:
-                continue
             heard_ms = self._heard_of(utterance, now)
             script = utterance.script
             outcome: SayOutcome = "dropped"
@@ -334,9 +332,7 @@ class Mouth:
                 outcome = "heard"
             elif chars:
                 outcome = "cut"
-            settlement = self._settle(utterance, outcome, chars, now)
-            if settlement is not None:
-                out.append(settlement)
+            out.append(self._settle(utterance, outcome, chars, now))
         return out
 
     def _is_out(self, utterance: Utterance, now: float) -> bool:
@@ -359,24 +355,22 @@ class Mouth:
         if utterance.failed:
             self._post(SayFailed(utterance.say, utterance.cause))
             chars = utterance.script.heard_chars(utterance.feed_ms)
-            self._post_settled(self._settle(utterance, "failed", chars, now))
+            self._post(self._settle(utterance, "failed", chars, now))
             return
         self._post(SayFinished(utterance.say))
         written = len(utterance.script.written)
-        self._post_settled(self._settle(utterance, "heard", written, now))
+        self._post(self._settle(utterance, "heard", written, now))
 
     def _settle(
         self, utterance: Utterance, outcome: SayOutcome, chars: int, now: float
-    ) -> SaySettled | None:
-        """End a say for good; None for a line of the voice plane's own."""
+    ) -> SaySettled:
+        """End a say for good."""
         utterance.settled = True
         self.counts["code_dropped"] += utterance.code_dropped
         self._synthesizer.forget(utterance)
         del self._says[utterance.say]
         if utterance.allowed:
             self._queue.remove(utterance)
-        if utterance.say < 0:
-            return None
         self._recent.append((utterance.say, utterance.script))
         started = utterance.started_ms
         return SaySettled(
@@ -420,10 +414,6 @@ class Mouth:
             self._finish(utterance, self._clock())
         elif utterance.allowed:
             self._feed(self._clock())
-
-    def _post_settled(self, settlement: SaySettled | None) -> None:
-        if settlement is not None:
-            self._post(settlement)
 
     def _post(self, event: FloorEvent | SaySettled) -> None:
         self._posts.append(event)

@@ -48,6 +48,11 @@ class _Run:
     stream_ms: int
     play_ms: float
     lag_ms: float
+    """By its latest mark."""
+    backlog_ms: float
+    """Least lag of its latest three marks: what the far end surely still has to play."""
+    lags_ms: tuple[float, float]
+    """Of the two marks before the latest."""
 
 
 @dataclass(slots=True)
@@ -98,14 +103,13 @@ class Ledger:
     # -------------------------------------------------------------------------------- sending
 
     def ahead_ms(self, now: float) -> float:
-        """How much sound is out that the ideal clock has not reached; negative after a gap."""
-        return self._end_ms - now if self._runs else -1.0
+        """How much sound the far end has to play; not positive when it has none."""
+        return self._end_ms + self._runs[-1].backlog_ms - now if self._runs else 0.0
 
     def send(self, now: float, say: int, content_ms: int, length_ms: int) -> None:
         """Count a frame of a say that leaves now."""
         if not self._runs or self._end_ms < now:
-            lag = self._runs[-1].lag_ms - (now - self._end_ms) if self._runs else 0.0
-            self._runs.append(_Run(self.sent_ms, now, max(0.0, lag)))
+            self._runs.append(self._new_run(now))
             self._end_ms = now
         run = self._runs[-1]
         last = self._stretches[-1] if self._stretches else None
@@ -120,6 +124,15 @@ class Ledger:
             self._stretches.append(_Stretch(run, self.sent_ms, say, content_ms, length_ms))
         self.sent_ms += length_ms
         self._end_ms += length_ms
+
+    def _new_run(self, now: float) -> _Run:
+        """What a run lagged, the gap before the next takes off it."""
+        lag = backlog = 0.0
+        if self._runs:
+            gap = now - self._end_ms
+            lag = max(0.0, self._runs[-1].lag_ms - gap)
+            backlog = max(0.0, self._runs[-1].backlog_ms - gap)
+        return _Run(self.sent_ms, now, lag, backlog, (backlog, backlog))
 
     def mark_due(self) -> bool:
         """Whether a mark should follow the frame just sent (beside those at chunk ends)."""
@@ -160,7 +173,9 @@ class Ledger:
         self._patience_ms = GIVE_UP_MS
         round_trip = max(0.0, now - at.due_ms)
         self._base_ms = round_trip if self._base_ms is None else min(self._base_ms, round_trip)
-        at.run.lag_ms = round_trip - self._base_ms
+        run, lag = at.run, round_trip - self._base_ms
+        run.backlog_ms = min(*run.lags_ms, lag)
+        run.lag_ms, run.lags_ms = lag, (run.lags_ms[1], lag)
         self._confirmed_ms = max(self._confirmed_ms, at.stream_ms)
         return True
 

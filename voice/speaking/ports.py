@@ -59,7 +59,7 @@ class TextToSpeech(Protocol):
 
     @property
     def rate_hz(self) -> int:
-        """Rate of the samples it gives."""
+        """Rate of the samples it gives: 8000, 16000, 24000 or 48000."""
         ...
 
     def open(self, language: str, voice: str | None) -> TtsStream:

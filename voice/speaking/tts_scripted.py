@@ -65,6 +65,8 @@ class ScriptedTts(TextToSpeech):
         """Closings in all; equal to ``opened`` when every stream was closed once."""
         self.requests: list[str] = []
         """Spoken texts that were asked for, in order."""
+        self.voices: list[str | None] = []
+        """Voices of the streams, in order."""
         self.late_pieces = 0
 
     @property
@@ -78,6 +80,7 @@ class ScriptedTts(TextToSpeech):
         if most is not None and self.open_now >= most:
             raise ProviderError("too many open contexts", retryable=True)
         self.opened += 1
+        self.voices.append(voice)
         self.open_now += 1
         self.most_open = max(self.most_open, self.open_now)
         return _ScriptedStream(self)

@@ -124,9 +124,9 @@ def put_into_words(mapped: MappedText) -> None:
         return
     _sums(mapped)
     wording_money.put_into_words(mapped)
-    _phones(mapped)
+    _called_numbers(mapped)
     wording_dates.put_into_words(mapped)
-    _ids(mapped)
+    _bare_ids(mapped)
     _quantities(mapped)
     mapped.sub(_PLAIN, _plain)
 
@@ -150,18 +150,18 @@ def _either(match: "re.Match[str]") -> str:
     return " " if match.string[: match.start()].endswith("and") else " or "
 
 
-def _phones(mapped: MappedText) -> None:
+def _called_numbers(mapped: MappedText) -> None:
     mapped.sub(_PLUS_PHONE, lambda m: "plus " + words.digits(m.group(1)))
     for pattern in (_NANP_PHONE, _LOCAL_PHONE):
         mapped.sub(pattern, lambda m: words.digits(m.group(1)))
     mapped.sub(_CALL, lambda m: m["lead"] + words.digits(m["id"]))
-
-
-def _ids(mapped: MappedText) -> None:
-    mapped.sub(_CARD, lambda m: words.digits(m.group(1)))
-    mapped.sub(_DASHED, lambda m: words.digits(m.group(1)))
     mapped.sub(_ID, _id)
     mapped.sub(_ENDING, lambda m: m["lead"] + words.digits(m["id"]))
+
+
+def _bare_ids(mapped: MappedText) -> None:
+    mapped.sub(_CARD, lambda m: words.digits(m.group(1)))
+    mapped.sub(_DASHED, lambda m: words.digits(m.group(1)))
     mapped.sub(_LEADING_ZERO, lambda m: words.digits(m.group(1)))
     mapped.sub(_LONG, _long)
     mapped.sub(_MIXED, _mixed)

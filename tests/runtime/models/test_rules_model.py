@@ -122,6 +122,32 @@ def test_named_groups_fill_arguments_in_the_type_of_the_schema(tmp_path: Path):
     assert call.arguments == '{"fixed": true, "people": 4, "time": "noon"}'
 
 
+@pytest.mark.parametrize(
+    ("kind", "said", "value"),
+    [
+        ("integer", "four", '"four"'),
+        ("number", "2.5", "2.5"),
+        ("number", "many", '"many"'),
+        ("boolean", "yes", "true"),
+        ("boolean", "no", "false"),
+        ("boolean", "maybe", '"maybe"'),
+        ("string", "007", '"007"'),
+    ],
+)
+def test_words_that_are_no_value_of_the_type_stay_words(
+    tmp_path: Path, kind: str, said: str, value: str
+):
+    """K04: the engine refuses them with a reason, better than a guess here."""
+    text = (
+        "rules:\n  - when: ['/^say (?P<x>.+)$/']\n    call: {tool: find, arguments: {x: '{x}'}}\n"
+        "after: [{tool: find, say: Done.}]\n"
+    )
+    tool = ToolSpec("find", "", {"type": "object", "properties": {"x": {"type": kind}}})
+    _, call = _ask(_model(tmp_path, text), _user(f"say {said}"), tools=[tool])
+    assert call is not None
+    assert call.arguments == f'{{"x": {value}}}'
+
+
 def test_a_tool_that_is_not_offered_is_not_called(tmp_path: Path):
     """C14: what the engine withholds does not exist."""
     assert _ask(_model(tmp_path), _user("table for 4"), tools=()) == ("Pardon me?", None)

@@ -40,6 +40,7 @@ from voice.floor.actions import (
     DropSay,
     EndCall,
     FloorAction,
+    FlushOutput,
     HoldOutput,
     Record,
     ReleaseOutput,
@@ -124,6 +125,8 @@ class Checker:
                 assert turn == self.running, "ended twice"
                 self.over.add(turn)
                 self.running = None
+                self.pause = None
+            case FlushOutput():
                 self.pause = None
             case ConfirmTurn(turn=turn):
                 assert turn == self.running
@@ -435,7 +438,7 @@ class FloorMachine(RuleBasedStateMachine):
     @invariant()
     def a_closed_gate_has_an_end(self) -> None:
         floor = self.scene.floor
-        if floor.gate_closed and not floor.closed:
+        if self.ready and floor.gate_closed and not floor.closed:
             assert floor.armed_timers or floor.caller_speaking, "held for ever"
 
     @invariant()

@@ -10,6 +10,7 @@ from voice.hearing.believe import (
     is_weighable,
     most_tokens,
     plain_words,
+    unlooped,
     weigh,
 )
 
@@ -119,3 +120,15 @@ def test_a_partial_is_let_through_down_to_a_mean_of_minus_one() -> None:
 
 def test_the_token_cap_grows_with_the_sound() -> None:
     assert (most_tokens(0.0), most_tokens(2.0), most_tokens(10.0)) == (8, 21, 73)
+
+
+def test_one_word_over_and_over_is_that_word() -> None:
+    """A short loud "no" is written as a row of them."""
+    assert unlooped("No, no, no, no, no, no") == "No."
+    assert unlooped("Stop. Stop.") == "Stop. Stop."
+    assert unlooped("no I said no") == "no I said no"
+
+
+def test_dictated_digits_are_all_kept() -> None:
+    assert unlooped("Four, four, four, four.") == "Four, four, four, four."
+    assert unlooped("4 4 4") == "4 4 4"

@@ -110,3 +110,62 @@ def test_sound_far_softer_than_the_words_is_no_part_of_them_though_called_voiced
     stretch = utterance.take()
     assert stretch is not None
     assert (stretch.voice_end_ms, stretch.voiced_ms, stretch.end_ms) == (400, 400, 560)
+
+
+def _frames(utterance: Utterance, start_ms: int, end_ms: int, *, voiced: bool) -> None:
+    for at in range(start_ms + 20, end_ms + 1, 20):
+        utterance.push(np.full(160, 3000 if voiced else 10, np.int16), at, voiced)
+
+
+def test_a_stretch_that_follows_a_wordless_one_at_once_begins_with_it() -> None:
+    """ "Yeah" and "let's do that" are one sentence, though a pause lies between them."""
+    utterance = Utterance()
+    _frames(utterance, 0, 400, voiced=True)
+    _frames(utterance, 400, 600, voiced=False)
+    utterance.close(400, wordless=True)
+    _frames(utterance, 760, 1000, voiced=True)
+    stretch = utterance.take()
+    assert stretch is not None
+    assert (stretch.start_ms, stretch.end_ms, stretch.voiced_ms) == (0, 1000, 640)
+
+
+def test_words_that_count_and_words_that_were_used_are_not_joined() -> None:
+    for used in (False, True):
+        utterance = Utterance()
+        _frames(utterance, 0, 400, voiced=True)
+        utterance.close(400, wordless=used)
+        if used:
+            utterance.forget(400)
+        _frames(utterance, 700, 1000, voiced=True)
+        stretch = utterance.take()
+        assert stretch is not None
+        assert stretch.start_ms == 700
+
+
+def test_a_later_stretch_is_not_joined() -> None:
+    utterance = Utterance()
+    _frames(utterance, 0, 400, voiced=True)
+    utterance.close(400, wordless=True)
+    _frames(utterance, 1200, 1500, voiced=True)
+    stretch = utterance.take()
+    assert stretch is not None
+    assert stretch.start_ms == 1200
+
+
+def test_the_tail_of_a_closed_stretch_does_not_begin_the_next() -> None:
+    utterance = Utterance()
+    _frames(utterance, 0, 420, voiced=True)
+    utterance.close(400)
+    _frames(utterance, 3000, 3300, voiced=True)
+    stretch = utterance.take()
+    assert stretch is not None
+    assert stretch.start_ms == 3000
+
+
+def test_quiet_after_the_voice_comes_along_with_it() -> None:
+    utterance = Utterance()
+    _frames(utterance, 0, 400, voiced=True)
+    _frames(utterance, 400, 560, voiced=False)
+    stretch = utterance.take(400)
+    assert stretch is not None
+    assert stretch.end_ms == 560

@@ -37,16 +37,16 @@ def made_recording() -> Recording:
     return Recording(caller, caller, heard, RATE, (started,), (), "caller")
 
 
-def _event(t_ms: int, event: str, **fields: object) -> CallEvent:
+def event(t_ms: int, event: str, **fields: object) -> CallEvent:
     values: Fields = tuple(fields.items())  # type: ignore[assignment]
     return CallEvent(1, t_ms, event, values)
 
 
-def _said(t_ms: int, say: int, turn: int, text: str, heard: int, outcome: str, *span: int) -> (
-    list[CallEvent]
-):
+def _said(
+    t_ms: int, say: int, turn: int, text: str, heard: int, outcome: str, *span: int
+) -> list[CallEvent]:
     return [
-        _event(
+        event(
             t_ms,
             "say_settled",
             say=say,
@@ -56,7 +56,7 @@ def _said(t_ms: int, say: int, turn: int, text: str, heard: int, outcome: str, *
             started_ms=span[0] if span else None,
             ended_ms=span[1] if span else None,
         ),
-        _event(t_ms, "agent_said", say=say, text=text, heard_chars=heard, state=outcome),
+        event(t_ms, "agent_said", say=say, text=text, heard_chars=heard, state=outcome),
     ]
 
 
@@ -67,28 +67,29 @@ def made_events() -> tuple[CallEvent, ...]:
     )
     found = "Your order number four four seven is on its way and arrives on Tuesday."
     return (
-        _event(0, "call_started", channel="twilio", encoding="ulaw", rate_hz=8000),
-        _event(0, "turn_started", turn=1, reason="opened"),
-        _event(60, "say_started", say=1),
-        _event(70, "turn_ended", turn=1, outcome="done"),
+        event(0, "call_started", channel="twilio", encoding="ulaw", rate_hz=8000),
+        event(0, "turn_started", turn=1, reason="opened"),
+        event(60, "say_started", say=1),
+        event(70, "turn_ended", turn=1, outcome="done"),
         *_said(470, 1, 1, "Front desk.", 11, "heard", 60, 460),
-        _event(2500, "caller_said", text="When can I bring my car?", final=True),
-        _event(2560, "turn_started", turn=2, reason="speech"),
-        _event(2800, "say_started", say=2),
-        _event(5260, "hold", reason="voice 60 ms", voice_ms=60, audible=True),
-        _event(5900, "caller_said", text="Yeah, let's do that.", final=True),
-        _event(5905, "commit", reason="words", text="let's do that"),
+        event(2500, "caller_said", text="When can I bring my car?", final=True),
+        event(2560, "turn_started", turn=2, reason="speech"),
+        event(2800, "say_started", say=2),
+        event(5260, "hold", reason="voice 60 ms", voice_ms=60, audible=True),
+        event(5900, "caller_said", text="Yeah, let's do that.", final=True),
+        event(5905, "commit", reason="words", text="let's do that"),
         *_said(5905, 2, 2, offer, 41, "cut", 2800, 5290),
-        _event(5905, "flush", reason="commit"),
-        _event(5905, "interrupted", turn=2, cause="words", evidence="2 content words"),
-        _event(7350, "turn_started", turn=3, reason="speech"),
-        _event(7400, "tool_started", call_id=1, tool="look_up_order", text="{}"),
-        _event(8050, "filler", say=-1, reason="tool open"),
-        *_said(8900, -1, 3, "One moment.", 11, "heard", 8100, 8900),
-        _event(10_400, "tool_settled", call_id=1, tool="look_up_order", outcome="ok"),
-        _event(12_360, "hold", reason="voice 60 ms", voice_ms=60, audible=True),
-        _event(12_950, "release", reason="backchannel", text="okay", pause_ms=610),
+        event(5905, "flush", reason="commit"),
+        event(5905, "interrupted", turn=2, cause="words", evidence="2 content words"),
+        event(7350, "turn_started", turn=3, reason="speech"),
+        event(7400, "tool_started", call_id=1, tool="look_up_order", text="{}"),
+        event(8050, "filler", reason="tool", text="One moment.", turn=3),
+        event(8050, "filler", say=-1),
+        event(8100, "say_started", say=-1),
+        event(10_400, "tool_settled", call_id=1, tool="look_up_order", outcome="ok"),
+        event(12_360, "hold", reason="voice 60 ms", voice_ms=60, audible=True),
+        event(12_950, "release", reason="backchannel", text="okay", pause_ms=610),
         *_said(14_600, 3, 3, found, len(found), "heard", 10_700, 14_600),
-        _event(14_610, "turn_ended", turn=3, outcome="done"),
-        _event(15_990, "call_ended", cause="caller"),
+        event(14_610, "turn_ended", turn=3, outcome="done"),
+        event(15_990, "call_ended", cause="caller"),
     )

@@ -292,6 +292,16 @@ def test_a_pause_in_a_turn_of_the_agent_is_no_end() -> None:
     assert happenings.times("agent_ends") == (800,)
 
 
+def test_a_filler_that_nobody_settles_ends_with_its_sound() -> None:
+    def act(server: Server) -> None:
+        server.far_end.observe("say_started", (("say", -1),), 100)
+        server.play(tone(100))
+
+    server, recording = phone_call(says("0s", tone(50)), acts={100: act})
+    assert server.far_end.happenings.times("agent_ends") == (200,)
+    assert recording.ended_by == "caller"
+
+
 def test_tools_are_anchors() -> None:
     server, recording = phone_call(
         says("tool_starts+500ms", tone(100)),

@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.agent import Heard, Say, SayEnd, SaySettled, SayText
@@ -13,7 +13,9 @@ from tests.voice.speaking.far_end import LINEAR_8K, MS_PER_CHAR, FarEnd, Numbere
 from voice.audio.codec import to_linear
 from voice.audio.format import PHONE
 from voice.floor.events import SayFailed, SayFinished
+from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
+from voice.speaking.tts_local import HibariTts
 from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
 
 LONG = "We are open Monday to Friday from nine to five and on Saturday by appointment only."
@@ -296,7 +298,7 @@ def test_every_context_is_closed_at_hang_up() -> None:
         assert tts.open_now == 2
         await rig.__aexit__()
         assert tts.open_now == 0 and tts.opened == tts.closed == 2
-        assert [(s.say, s.outcome) for s in rig.settled] == [(1, "dropped")]
+        assert [(s.say, s.outcome) for s in rig.settled] == [(1, "dropped"), (-1, "dropped")]
         await rig.mouth.aclose()
 
     run(main())
@@ -501,6 +503,41 @@ def test_a_stalled_far_end_is_not_fed_until_its_marks_come() -> None:
     run(main())
 
 
+def test_a_far_end_that_fell_behind_is_not_kept_behind() -> None:
+    """A01, H05: after a stall the lead is the lead again, so that a clear recalls little."""
+
+    async def main() -> None:
+        async with Rig(far=FarEnd(out_s=0.03, in_s=0.03)) as rig:
+            rig.speak(1, LONG)
+            await rig.until(1)
+            rig.far.stalled_until = 1.8
+            await rig.until(3.5)
+            waiting = len(rig.far.frames) * 20 - len(rig.far.played())
+            assert waiting <= 300
+            await rig.until(8)
+            assert rig.far.played()[: spoken_ms(LONG)] == list(range(1, spoken_ms(LONG) + 1))
+            assert [s.outcome for s in rig.settled] == ["heard"]
+
+    run(main())
+
+
+def test_a_new_voice_is_for_the_next_say() -> None:
+    """L10: the one that is being spoken keeps its own, no error."""
+
+    async def main() -> None:
+        tts = ScriptedTts(delay_s=0.2)
+        async with Rig(tts) as rig:
+            rig.speak(1, "The old voice. It goes on.")
+            await rig.until(0.1)
+            rig.mouth.use_voice("emma")
+            rig.speak(2, "The new voice.")
+            await rig.until(5)
+            assert tts.voices == [None, "emma"]
+            assert [s.outcome for s in rig.settled] == ["heard", "heard"]
+
+    run(main())
+
+
 def test_a_far_end_that_never_sends_a_mark_is_followed_by_the_clock() -> None:
     """B02, H05: counted, and never stopped for ever."""
 
@@ -611,7 +648,7 @@ def test_what_was_heard_at_a_past_moment_is_known_later() -> None:
     run(main())
 
 
-def test_lines_of_our_own_have_events_but_no_settlement() -> None:
+def test_lines_of_our_own_are_says_like_any_other() -> None:
     """F01: a filler ends its sentence and then the reply follows."""
 
     async def main() -> None:
@@ -623,11 +660,12 @@ def test_lines_of_our_own_have_events_but_no_settlement() -> None:
             assert rig.kinds(-1) == ["SayReady", "SayStarted", "SayFinished"]
             order = [e.say for _, e in rig.events if isinstance(e, SayFinished)]
             assert order == [-1, 1]
-            assert [s.say for s in rig.settled] == [1]
+            assert [(s.say, s.outcome) for s in rig.settled] == [(-1, "heard"), (1, "heard")]
+            # but no turn's input is measured against them
             assert rig.mouth.heard_at(3000) == (Heard(1, 11, True),)
             rig.mouth.speak_line(-2, "Still with you.", "en")
-            await rig.until(3.3)
-            assert rig.mouth.flush() == ()
+            await rig.until(3.5)
+            assert [(s.say, s.outcome) for s in rig.mouth.flush()] == [(-2, "cut")]
 
     run(main())
 
@@ -728,6 +766,7 @@ STEPS = st.lists(
 )
 
 
+@settings(max_examples=60)
 @given(STEPS, st.booleans(), st.integers(0, 150), st.sampled_from(["echo", "none"]))
 def test_whatever_happens_each_say_settles_once_and_its_events_are_in_order(
     steps: list[tuple[str, int, int]], can_clear: bool, delay_ms: int, marks: str
@@ -771,10 +810,13 @@ def test_whatever_happens_each_say_settles_once_and_its_events_are_in_order(
             for say in said:
                 mouth.end(SayEnd(1, 1, say))
                 mouth.allow(say)
-            await asyncio.sleep(60)
+            for _ in range(60):
+                await asyncio.sleep(1)
+                if mouth.idle:
+                    break
             assert mouth.idle
         settled = returned + rig.settled
-        assert sorted(s.say for s in settled) == sorted(said)
+        assert sorted(s.say for s in settled) == sorted([*said, *range(lines, 0)])
         for say in [*said, *range(lines, 0)]:
             kinds = rig.kinds(say)
             assert len(kinds) == len(set(kinds))
@@ -784,7 +826,23 @@ def test_whatever_happens_each_say_settles_once_and_its_events_are_in_order(
             assert (s.outcome == "cut") == (s.outcome != "heard" and s.heard_chars > 0)
             if s.started_ms is not None:
                 assert s.ended_ms is not None and s.ended_ms >= s.started_ms
-        if LINEAR_8K.frame_bytes:
-            assert all(len(p) == LINEAR_8K.frame_bytes for _, p in rig.far.frames)
+        assert all(len(p) == LINEAR_8K.frame_bytes for _, p in rig.far.frames)
+
+    run(main())
+
+
+def test_the_local_engine_answers_within_its_latency() -> None:
+    """The first frame leaves as soon as the first sentence is made."""
+
+    async def main() -> None:
+        tts = HibariTts(VirtualWorker(0.03), seed=1)
+        await tts.preload()
+        async with Rig(tts, fmt=PHONE) as rig:
+            begin = rig.loop.time()
+            rig.speak(1, "Your table is booked. Is there", " anything else I can do?")
+            await asyncio.sleep(8)
+            assert rig.far.frames[0][0] - begin == pytest.approx(0.03, abs=0.001)
+            assert [s.outcome for s in rig.settled] == ["heard"]
+            assert 2.5 < len(rig.far.frames) * 0.02 < 5
 
     run(main())

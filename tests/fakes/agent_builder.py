@@ -1,0 +1,66 @@
+"""Agents for tests of the agent process: built inside the child, by name."""
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+
+from runtime import ToolContext, ToolResult, tool
+from runtime.errors import Place, Problem, ProjectError
+from runtime.models.ports import ChatRequest
+from runtime.models.scripted_model import Call, Part, Say, ScriptedModel
+from runtime.process_child import AgentParts
+from runtime.store.sqlite_store import SqliteStore
+from tests.fakes.projects import make_project
+
+_NOTES = "BARGEIN_TEST_NOTES"
+
+
+def _note(**fields: object) -> None:
+    """Write a line where the test can read it, whatever becomes of this process."""
+    with Path(os.environ[_NOTES]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(fields) + "\n")
+
+
+@tool(description="Places an order, slowly.", on_interrupt="finish", timeout=20)
+async def order(item: str, *, context: ToolContext) -> ToolResult:
+    """Note the wish's key, then take a while."""
+    _note(tool="order", item=item, key=context.idempotency_key, pid=os.getpid())
+    await asyncio.sleep(1)
+    return ToolResult({"ordered": item})
+
+
+@tool(description="Blocks its loop.")
+async def block(seconds: float, *, context: ToolContext) -> ToolResult:
+    """Sleep as no asynchronous function should, then look whether it still may go on."""
+    _note(tool="block", phase="before", cancelled=context.is_cancelled)
+    time.sleep(seconds)  # noqa: ASYNC251  # the very thing under test
+    _note(tool="block", phase="line", cancelled=context.is_cancelled)
+    return ToolResult({"blocked": seconds})
+
+
+def _answer(request: ChatRequest) -> Part:
+    """``call <tool> <json>`` makes the call; anything else, and every result, is read back."""
+    last = request.messages[-1]
+    if last.role == "user" and last.text.startswith("call "):
+        _, name, arguments = last.text.split(" ", 2)
+        return Call(name, arguments)
+    return Say(f"I read: {last.text}")
+
+
+def build(store: Path, notes: Path) -> AgentParts:
+    """An agent that does what it is told."""
+    os.environ[_NOTES] = str(notes)
+    project = make_project(order, block)
+    return AgentParts(project, [ScriptedModel([_answer], repeat_last=True)], SqliteStore(store))
+
+
+def build_nothing(store: Path, notes: Path) -> AgentParts:
+    """A project that can't be loaded."""
+    raise ProjectError([Problem(Place("agent.yml", 3, 1), "missing", "persona is missing")])
+
+
+def build_and_die(store: Path, notes: Path) -> AgentParts:
+    """An agent that takes its process with it."""
+    os._exit(7)

@@ -1,0 +1,109 @@
+"""Tool modules from disk."""
+
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from runtime.errors import ToolDefinitionError, ToolLoadingError
+from runtime.tools.loading import load_tools
+
+HEAD = "from runtime import tool, ToolContext, ToolResult\n"
+
+
+def tool_text(name: str, description: str = "x") -> str:
+    return (
+        f"@tool(description={description!r})\n"
+        f"async def {name}(context: ToolContext = None) -> ToolResult:\n"
+        "    return ToolResult()\n"
+    )
+
+
+def write(root: Path, name: str, text: str) -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_tools_of_a_file_are_found_in_its_order(tmp_path: Path) -> None:
+    """R10"""
+    path = write(
+        tmp_path, "tools.py", HEAD + tool_text("b") + tool_text("a") + "async def c(): ...\n"
+    )
+    assert [t.name for t in load_tools([path], tmp_path)] == ["b", "a"]
+
+
+def test_a_later_file_shadows_an_earlier_one_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """R11"""
+    first = write(tmp_path, "tools.py", HEAD + tool_text("a", "first"))
+    second = write(tmp_path, "tools/more.py", HEAD + tool_text("a", "second"))
+    with caplog.at_level(logging.WARNING):
+        (found,) = load_tools([first, second], tmp_path)
+    assert found.description == "second"
+    assert "defined twice" in caplog.text
+
+
+def test_the_root_is_importable_while_loading_and_not_after(tmp_path: Path) -> None:
+    """R17"""
+    write(tmp_path, "helper_of_loading_test.py", "VALUE = 'from lib'\n")
+    path = write(
+        tmp_path,
+        "skills/s/tools.py",
+        HEAD + "from helper_of_loading_test import VALUE\n" + tool_text("a"),
+    )
+    before = list(sys.path)
+    assert len(load_tools([path], tmp_path)) == 1
+    assert sys.path == before
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "cause"),
+    [
+        ("import no_such_module_here\n", ":1: ", "ModuleNotFoundError"),
+        ("x = 1\ny = 1 / 0\n", ":2: ", "ZeroDivisionError"),
+        ("def broken(:\n", ":1: ", "SyntaxError"),
+        ("import sys\nsys.exit(3)\n", ":2: ", "SystemExit"),
+        ("raise KeyError('x')\n", ":1: ", "KeyError"),
+    ],
+)
+def test_a_module_that_can_not_be_imported_names_file_line_and_cause(
+    tmp_path: Path, text: str, where: str, cause: str
+) -> None:
+    """R15, M8"""
+    path = write(tmp_path, "tools.py", text)
+    before = list(sys.path)
+    with pytest.raises(ToolLoadingError) as caught:
+        load_tools([path], tmp_path)
+    assert f"{path}{where}" in str(caught.value)
+    assert cause in str(caught.value)
+    assert sys.path == before
+
+
+def test_a_bad_definition_is_told_as_such(tmp_path: Path) -> None:
+    """D7"""
+    path = write(tmp_path, "tools.py", HEAD + "@tool(description='x')\ndef plain():\n    pass\n")
+    with pytest.raises(ToolDefinitionError, match=r"tools\.py:2: plain"):
+        load_tools([path], tmp_path)
+
+
+def test_reserved_names_are_refused(tmp_path: Path) -> None:
+    """R39"""
+    path = write(tmp_path, "tools.py", HEAD + tool_text("set_fields"))
+    with pytest.raises(ToolLoadingError, match="set_fields"):
+        load_tools([path], tmp_path)
+
+
+def test_tools_imported_from_elsewhere_are_not_taken_twice(tmp_path: Path) -> None:
+    write(tmp_path, "shared_of_loading_test.py", HEAD + tool_text("shared"))
+    text = HEAD + "from shared_of_loading_test import shared\n" + tool_text("own") + "again = own\n"
+    path = write(tmp_path, "tools.py", text)
+    assert [t.name for t in load_tools([path], tmp_path)] == ["own"]
+
+
+def test_a_missing_file_is_a_loading_error(tmp_path: Path) -> None:
+    with pytest.raises(ToolLoadingError, match="FileNotFoundError"):
+        load_tools([tmp_path / "none.py"], tmp_path)
