@@ -140,6 +140,9 @@ class Saying:
         turn = p.turns.running
         if turn is None:
             return
+        if not turn.certain:
+            self._take.retract("agent_lost")  # nothing was promised yet: the words wait
+            return
         self._take.flush("agent_lost")
         p.turns.cut_running()
         p.fillers.turn_over()

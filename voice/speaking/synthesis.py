@@ -198,15 +198,12 @@ class Synthesizer:
             return
         if cause:
             utterance.fail(cause)
-        elif voicing.finished and not utterance.waiting:
+        elif voicing.finished:
             if utterance.sound.length_ms > 0:
                 utterance.finish_sound()
             else:
                 utterance.fail("no_sound")
         self._close(voicing)
-        if not cause and utterance.waiting:
-            self._waiting.insert(0, utterance)
-            self._pump()
         asyncio.get_running_loop().call_soon(self._on_end, utterance)
 
     def _close(self, voicing: _Voicing) -> None:
@@ -222,7 +219,7 @@ class Synthesizer:
 
     async def _aclose(self, voicing: _Voicing) -> None:
         reader = voicing.task
-        if reader is not None and reader is not asyncio.current_task():
+        if reader is not None:
             reader.cancel()
             await asyncio.wait({reader}, timeout=_CLOSE_WITHIN_S)
         try:

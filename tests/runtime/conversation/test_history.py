@@ -243,8 +243,8 @@ def test_a_preview_leaves_the_state_as_it_is() -> None:
 
 def test_the_oldest_turns_fall_out_of_the_prompt_but_never_an_open_call() -> None:
     facts: list[tuple[int, Fact]] = [(1, USER), (1, CALL), (1, RUNS)]
-    for turn in range(2, 200):
-        facts.append((turn, TurnStarted("input", "speech", f"question {turn} " + "x" * 500)))
+    long = "x" * 500
+    facts += [(n, TurnStarted("input", "speech", f"question {n} {long}")) for n in range(2, 200)]
     messages = history_messages(state_of(*facts))
     assert sum(len(m.text) for m in messages) < 33_000
     assert messages[1].calls[0].name == "book"

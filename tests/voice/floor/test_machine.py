@@ -188,6 +188,8 @@ class StagedFloor(Scene):
                 if action.cause == "silence":
                     assert before is State.LISTENING, "broke no silence"
                     assert not speaking
+            if isinstance(action, FlushOutput):
+                audible = None
             checker.take(action, self.now, audible)
         if isinstance(event, CallerGone):
             checker.gone = True
