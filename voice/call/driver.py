@@ -118,8 +118,6 @@ class Call:
         self._closed = asyncio.Event()
         self._ready_timer = self._loop.call_later(_READY_S, self._never_ready)
 
-    # ---------------------------------------------------------------- from the client
-
     def received(self, message: str | bytes) -> None:
         """Take one websocket message. Never raises."""
         if self._closing is not None:
@@ -236,8 +234,6 @@ class Call:
     def _note_problem(self, code: str, detail: str) -> None:
         self._journal.write("problem", (("code", code), ("detail", detail)))
 
-    # ------------------------------------------------------------------ from the runtime
-
     def _from_runtime(self, message: FromRuntime) -> None:
         if self._closing is not None:
             return
@@ -332,8 +328,8 @@ class Call:
 
     def _handle(self, floor: Floor, event: fact.FloorEvent) -> None:
         match event:
-            case fact.Transcribed(text=text) if text:
-                self._journal.write("caller_said", (("text", text), ("final", event.final)))
+            case fact.Transcribed() if event.text:
+                self._journal.caller_said(event)
             case fact.SayStarted(say):
                 self._journal.write("say_started", (("say", say),))
             case _:
@@ -365,7 +361,8 @@ class Call:
                 mouth.drop(say)
             case order.SpeakLine(say, text, kind):
                 self._journal.say_opened(say, text)
-                self._journal.write("filler" if kind == "filler" else "apology", (("say", say),))
+                if kind == "apology":  # the floor records its fillers itself, with the reason
+                    self._journal.write("apology", (("say", say),))
                 mouth.speak_line(say, text, self._language)
             case order.DecodeNow(end_ms):
                 ear.decode_now(end_ms)
@@ -413,8 +410,6 @@ class Call:
     def _timer_fired(self, key: str, stamp: int) -> None:
         self._timers.pop(key, None)
         self._post(fact.TimerFired(key, stamp))
-
-    # ------------------------------------------------------------------ time and sound out
 
     def _now(self) -> int:
         """Ms of the call's clock; rounded, so that a timer never fires a ms before its due time."""

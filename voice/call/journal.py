@@ -10,6 +10,7 @@ from typing import Final
 from runtime.agent import Fields, SaySettled
 from voice.call.events import CallEvent
 from voice.call.ports import Outbound
+from voice.floor.events import Transcribed
 from voice.wire.events import WireProtocol
 
 _MOST_TEXTS: Final = 256
@@ -43,6 +44,22 @@ class Journal:
         message = self._protocol.event(name, {"t_ms": t_ms, **dict(fields)})
         if message is not None:
             self._out.control(message)
+
+    def caller_said(self, heard: Transcribed) -> None:
+        """The STT has words for a part of the caller's audio."""
+        self.write(
+            "caller_said",
+            (
+                ("text", heard.text),
+                ("final", heard.final),
+                ("from_ms", heard.audio_start_ms),
+                ("to_ms", heard.audio_end_ms),
+            ),
+        )
+
+    def caller_typed(self, text: str) -> None:
+        """The caller wrote instead of speaking."""
+        self.write("caller_said", (("text", text), ("final", True), ("by", "text")))
 
     def say_opened(self, say: int, text: str = "") -> None:
         """Remember a say's text from here on."""

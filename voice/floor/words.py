@@ -129,7 +129,15 @@ def tokens_of(text: str) -> Tokens:
 class Lexicon:
     """The lists of one call: the author's where given, else the packaged ones."""
 
-    __slots__ = ("_backchannels", "_interrupts", "_longest", "_min_words", "_prefixes", "_presence")
+    __slots__ = (
+        "_backchannels",
+        "_interrupt_phrases",
+        "_interrupt_words",
+        "_longest",
+        "_min_words",
+        "_prefixes",
+        "_presence",
+    )
 
     def __init__(self, settings: InterruptionSettings) -> None:
         phrases = settings.backchannels
@@ -139,11 +147,11 @@ class Lexicon:
         self._prefixes = {t[:n] for t in self._backchannels for n in range(1, len(t))}
         self._longest = max((len(t) for t in self._backchannels), default=0)
         interrupts = settings.interrupt_words
-        self._interrupts = (
-            {t for t in map(tokens_of, interrupts) if t}
-            if interrupts is not None
-            else {(word,) for word in INTERRUPT_WORDS}
-        )
+        given = [
+            t for t in map(tokens_of, INTERRUPT_WORDS if interrupts is None else interrupts) if t
+        ]
+        self._interrupt_words = frozenset(t[0] for t in given if len(t) == 1)
+        self._interrupt_phrases = tuple(sorted({t for t in given if len(t) > 1}))
         self._presence = {tokens_of(phrase) for phrase in PRESENCE_PHRASES}
         self._min_words = max(1, settings.min_words)
 
@@ -171,9 +179,9 @@ class Lexicon:
 
     def interrupts(self, tokens: Tokens) -> bool:
         """Whether an interrupt word or phrase is among the words."""
-        return any(
+        return not self._interrupt_words.isdisjoint(tokens) or any(
             tokens[at : at + len(phrase)] == phrase
-            for phrase in self._interrupts
+            for phrase in self._interrupt_phrases
             for at in range(len(tokens) - len(phrase) + 1)
         )
 
