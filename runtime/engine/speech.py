@@ -95,6 +95,11 @@ class Speech:
         self.emit(SayEnd(self.call, turn, say, Expect(), kind))
         return say
 
+    def end_open(self, turn: int) -> None:
+        """End the turn's open messages where they are, since nothing more will come of them."""
+        for say in [s for s in self._open.values() if s.turn == turn]:
+            say.end()
+
     def cut(self, turn: int) -> None:
         """Record what was written of the turn's open messages; nothing more of them is sent."""
         for say in [s for s in self._open.values() if s.turn == turn]:

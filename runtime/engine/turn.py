@@ -8,8 +8,8 @@ writes nothing twice, asks for impossible calls twice or never comes to an end i
 the project's own line. An uncertain turn (the caller may go on) asks the model, but takes nothing
 of what it answers before it is confirmed.
 
-Owns the order of things in a turn. It is cancelled by its session when the caller interrupts;
-nothing here has to check for that.
+Owns the order of things in a turn. It is cancelled by its session when the caller interrupts; the
+one check of its own is before each round, so that no model is asked for a turn that is over.
 """
 
 import asyncio
@@ -76,6 +76,10 @@ class TurnHost(Protocol):
 
     async def wait_for_earlier(self, turn: int) -> None:
         """Wait until the calls that earlier turns left behind let this one go on."""
+        ...
+
+    def is_interrupted(self, turn: int) -> bool:
+        """Whether the floor took this turn back, as of this very moment."""
         ...
 
     async def wait_stored(self) -> None:
@@ -183,7 +187,7 @@ class Turn:
 
     def _apologize(self) -> TurnOutcome:
         self._begin()
-        self._host.speech.cut(self._start.turn)
+        self._host.speech.end_open(self._start.turn)
         self._host.speech.line(self._start.turn, "apology", self._host.project.model_error)
         return "failed"
 
@@ -193,6 +197,8 @@ class Turn:
         await self._host.wait_for_earlier(self._start.turn)
         empty = mistakes = 0
         for number in range(1, MOST_ROUNDS + 1):
+            if self._host.is_interrupted(self._start.turn):
+                return "interrupted"  # the message that says so is on its way
             await self._host.wait_stored()
             reply = await self._ask(number, _EMPTY_NOTE if empty else "")
             if reply.failed:

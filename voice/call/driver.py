@@ -52,6 +52,7 @@ from voice.call.inbound import CallerFrame, InboundAudio
 from voice.call.journal import Journal
 from voice.call.line import ClientLine
 from voice.call.ports import Engines, Outbound
+from voice.call.timers import Timers
 from voice.floor import actions as order
 from voice.floor import events as fact
 from voice.floor.floor import Floor
@@ -102,7 +103,7 @@ class Call:
         self._journal = Journal(call_id, protocol, out, self._now, on_event)
         self._inbox: deque[fact.FloorEvent] = deque()
         self._draining = False
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers = Timers(self._opened_s, self._timer_fired)
         self._early: deque[CallerFrame] = deque(maxlen=_EARLY_FRAMES)
         self._bad = 0
         self._flushed: list[SaySettled] = []
@@ -310,12 +311,15 @@ class Call:
                 mouth.end(message)
                 self._journal.say_written(message.say)
 
-    # ------------------------------------------------------------------ the floor
 
     def _post(self, event: fact.FloorEvent) -> None:
         """Queue a fact and, unless already at it, handle all that are queued."""
         self._inbox.append(event)
-        if self._draining or self._floor is None:
+        if not self._draining:
+            self._drain()
+
+    def _drain(self) -> None:
+        if self._floor is None:
             return
         self._draining = True
         try:
@@ -373,7 +377,7 @@ class Call:
             case order.LearnCallerLevel(onset_ms, end_ms):
                 ear.learn_level(onset_ms, end_ms)
             case order.ArmTimer(key, stamp, due_ms):
-                self._arm(key, stamp, due_ms)
+                self._timers.arm(key, stamp, due_ms)
             case order.Record(name, fields):
                 self._journal.write(name, fields)
             case order.EndCall(cause, transfer_to):
@@ -399,16 +403,7 @@ class Call:
             return given
         return replace(given, heard_at_onset=self._mouth.heard_at(given.onset_ms))
 
-    def _arm(self, key: str, stamp: int, due_ms: int) -> None:
-        earlier = self._timers.pop(key, None)
-        if earlier is not None:
-            earlier.cancel()
-        self._timers[key] = self._loop.call_at(
-            self._opened_s + due_ms / 1000, self._timer_fired, key, stamp
-        )
-
     def _timer_fired(self, key: str, stamp: int) -> None:
-        self._timers.pop(key, None)
         self._post(fact.TimerFired(key, stamp))
 
     def _now(self) -> int:
@@ -423,7 +418,16 @@ class Call:
         if ear is None or mouth is None or fmt is None or self._closing is not None:
             return
         now = loop_ms - self._opened_s * 1000
-        mouth.tick(now)
+        # Facts of the tick wait until it is over, so that a say has settled (and the runtime knows)
+        # before the floor draws what follows from its end.
+        self._draining = True
+        try:
+            mouth.tick(now)
+        finally:
+            self._draining = False
+        self._drain()
+        if self.is_closing:
+            return
         ear.spoke(mouth.playing(now), fmt.rate_hz, round(now))
         if self._inbound is not None:
             stopped_ms = self._inbound.stopped(round(now))
@@ -454,9 +458,7 @@ class Call:
         # no await below: timers, ticker and sink go in one step, so nothing posts to a dead call
         self._closing = self._loop.create_task(self._release(), name=f"close call {self.call_id}")
         self._ready_timer.cancel()
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
+        self._timers.cancel_all()
         if self._tick_handle is not None:
             self._ticker.remove(self._tick_handle)
         self._settle_unheard()

@@ -13,8 +13,8 @@ from runtime.errors import Place, Problem, ProjectError
 from runtime.project.model import ChannelSpec, EngineSpec
 from voice.call.ports import Engines
 from voice.hearing.ports import SpeechToText, VoiceDetector
-from voice.hearing.workers import ThreadWorker, VirtualWorker, Worker
 from voice.speaking.ports import TextToSpeech
+from voice.workers import ThreadWorker, VirtualWorker, Worker
 
 Time = Literal["live", "virtual"]
 

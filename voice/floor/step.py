@@ -70,10 +70,16 @@ class Step:
         return tuple(self._due)
 
     def fired(self, key: str, stamp: int) -> bool:
-        """Take a firing: False (and counted) when it is stale or far too early."""
+        """Take a firing: False when it is stale or far too early.
+
+        A timer that was disarmed or replaced may well fire; only one that was never given out, or
+        comes too early, is counted.
+        """
         due = self._due.get(key)
-        if due is None or self._stamps[key] != stamp or due - self.now > _EARLY_MS:
-            self.refuse("TimerFired")
+        newest = self._stamps.get(key, 0)
+        if due is None or newest != stamp or due - self.now > _EARLY_MS:
+            if not 0 < stamp <= newest or (due is not None and newest == stamp):
+                self.refuse("TimerFired")
             return False
         del self._due[key]
         self.now = max(self.now, due)

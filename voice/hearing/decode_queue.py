@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from voice.hearing.workers import Worker
+from voice.workers import Worker
 
 __all__ = ["DecodeQueue", "Job"]
 

@@ -32,7 +32,7 @@ from voice.hearing.decoder import Decoded, Decoder, MoonshineDecoder
 from voice.hearing.ports import Samples, SpeechToText, SttFact, SttHints, SttStream
 from voice.hearing.utterance import Stretch, Utterance
 from voice.hearing.word_times import spread_words
-from voice.hearing.workers import Worker
+from voice.workers import Worker
 
 __all__ = ["LocalStt"]
 

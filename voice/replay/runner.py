@@ -30,6 +30,7 @@ Channel = Literal["twilio", "web"]
 
 WALL_START: Final = 1767607200.0
 """2026-01-05T10:00:00Z: the moment at which replayed calls happen, unless told otherwise."""
+_AFTER_FRAMES_S: Final = 0.002
 _CLOSE_S: Final = 30.0
 """How long a call may take to close; tools with a commit section run to their own timeout."""
 
@@ -86,7 +87,7 @@ async def replay(
         events.append(event)
         far_end.observe(event.event, event.fields, event.t_ms)
 
-    ticker = Ticker()
+    ticker = Ticker(phases=1)  # one call: nothing to stagger
     if engines.detector is not None:
         ticker.every(engines.detector.run)
     call = Call(
@@ -101,7 +102,7 @@ async def replay(
         on_event=watch,
     )
     async with asyncio.TaskGroup() as group:
-        ticking = group.create_task(ticker.run(), name="ticker")
+        ticking = group.create_task(_tick(ticker), name="ticker")
         closing = group.create_task(call.wait_closed(), name="call closed")
         try:
             await far_end.run(call, progress)
@@ -113,6 +114,12 @@ async def replay(
             await cancel_and_settle(ticking, closing, grace=1.0)
     events.sort(key=lambda event: event.t_ms)
     return ReplayResult(tuple(events), far_end.recording(), duration_ms, _failures(events))
+
+
+async def _tick(ticker: Ticker) -> None:
+    """Tick right after the caller's frames, as the live ticker's finer steps nearly do."""
+    await asyncio.sleep(_AFTER_FRAMES_S)
+    await ticker.run()
 
 
 def _client(options: ReplayOptions) -> tuple[Phone, WireProtocol]:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.errors import ProviderError
-from voice.hearing.workers import Worker
 from voice.speaking.ports import SpokenPiece, TextToSpeech, TtsStream
+from voice.workers import Worker
 
 RATE_HZ: Final = 24_000
 LANGUAGES: Final = ("en",)

@@ -121,9 +121,7 @@ class Scene:
             self.player.take(action)
             if isinstance(action, ArmTimer):
                 self._order += 1
-                heapq.heappush(
-                    self._timers, (action.due_ms, self._order, action.key, action.stamp)
-                )
+                heapq.heappush(self._timers, (action.due_ms, self._order, action.key, action.stamp))
         return actions
 
     def at(self, ms: int, event: FloorEvent) -> None:

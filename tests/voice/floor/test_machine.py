@@ -159,9 +159,7 @@ class StagedFloor(Scene):
     """A scene whose every order is checked."""
 
     def __init__(self, settings: CallSettings, *, strong: bool) -> None:
-        self.checker = Checker(
-            settings.interruptions.pause_budget_ms, settings.fillers.most
-        )
+        self.checker = Checker(settings.interruptions.pause_budget_ms, settings.fillers.most)
         self.hurt = False
         """The far end's reports were forged: what it heard is no longer known."""
         super().__init__(settings, strong=strong, ready=False)
@@ -408,9 +406,7 @@ class FloorMachine(RuleBasedStateMachine):
             scene.player.allowed.remove(say)
 
     @rule(say=st.integers(1000, 1100), which=st.sampled_from([SayStarted, SayFinished]))
-    def a_report_of_a_line_never_said(
-        self, say: int, which: Callable[[int], FloorEvent]
-    ) -> None:
+    def a_report_of_a_line_never_said(self, say: int, which: Callable[[int], FloorEvent]) -> None:
         assert self.scene.do(which(say)) == [] or self.scene.floor.closed is False
 
     @rule(key=TIMERS, stamp=st.integers(-1, 3))

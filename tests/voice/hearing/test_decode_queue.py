@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from voice.hearing.decode_queue import DecodeQueue, Job
-from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
+from voice.workers import VirtualWorker
 
 
 class Callers:

@@ -17,8 +17,8 @@ from voice.hearing.moonshine import Moonshine
 from voice.hearing.ports import Samples, SttHints
 from voice.hearing.silero import SileroDetector
 from voice.hearing.stt_local import LocalStt
-from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
+from voice.workers import VirtualWorker
 
 pytestmark = pytest.mark.audio
 

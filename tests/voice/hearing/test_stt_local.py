@@ -12,8 +12,8 @@ from voice.hearing.decoder import Decoded, Decoder
 from voice.hearing.ports import SttFact, SttHints, SttStream
 from voice.hearing.stt_local import LocalStt
 from voice.hearing.utterance import Stretch
-from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
+from voice.workers import VirtualWorker
 
 FRAME = np.full(160, 1000, np.int16)
 BYTES = b"\x10" * 160

@@ -10,10 +10,10 @@ from runtime.agent import Heard, SayEnd, SayText
 from tests.voice.speaking.far_end import MS_PER_CHAR, NumberedTts, Rig
 from voice.audio.format import PHONE
 from voice.floor.events import SayFailed
-from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
 from voice.speaking.tts_local import HibariTts
 from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
+from voice.workers import VirtualWorker
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from runtime.errors import ProviderError
-from voice.hearing.workers import VirtualWorker
 from voice.replay.virtual_loop import run_virtual
 from voice.speaking import tts_local
 from voice.speaking.ports import SpokenPiece, TextToSpeech
 from voice.speaking.tts_local import HibariTts
 from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
+from voice.workers import VirtualWorker
 
 ENGINES: list[Callable[[], TextToSpeech]] = [
     lambda: HibariTts(VirtualWorker(0.03), seed=1),

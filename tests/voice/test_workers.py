@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from runtime.errors import ProviderError
-from voice.hearing.workers import ThreadWorker, VirtualWorker
 from voice.replay.virtual_loop import run_virtual
+from voice.workers import ThreadWorker, VirtualWorker
 
 
 def boom() -> int:
