@@ -257,7 +257,7 @@ class Session:
         if not self.is_interrupted(number):
             self._end_turn(number, outcome)
 
-    def _end_turn(self, number: int, outcome: TurnOutcome) -> None:
+    def _end_turn(self, number: int, outcome: TurnOutcome, *more: tuple[str, Json]) -> None:
         """Report the end of a turn, once."""
         entry = self._turns.get(number)
         if entry is None or entry.ended:
@@ -265,6 +265,7 @@ class Session:
         entry.ended = True
         self._show_open(number, ())
         self.record(number, TurnFinished(outcome))
+        self._report(number, "turn_ended", (("turn", number), ("outcome", outcome), *more))
         if outcome != "interrupted":
             call = self._opening.call
             self._emit(HangUp(call, number) if self._hang_up else Listen(call, number))
@@ -313,26 +314,14 @@ class Session:
                 self._emit(TurnEnded(message.call, turn, "interrupted"))
             return
         self.record(turn, TurnInterrupted(message.cause, message.evidence))
-        self._report(turn, "interrupted", self._what_stood(message, stopped))
         self._hang_up = False
-        self._end_turn(turn, "interrupted")
-
-    def _what_stood(
-        self, message: InterruptTurn, stopped: Sequence[RunningCall]
-    ) -> tuple[tuple[str, Json], ...]:
-        """What was heard and what is pending, at the moment of an interruption."""
-        going_on = [c.name for c in self._runner.open_in(message.turn) if c not in stopped]
-        heard: list[Json] = [
-            {"say": s.say, "outcome": s.outcome, "heard_chars": s.heard_chars}
-            for s in message.settled
-        ]
-        return (
+        going_on = [call for call in self._runner.open_in(turn) if call not in stopped]
+        self._end_turn(
+            turn,
+            "interrupted",
             ("cause", message.cause),
-            ("turn", message.turn),
-            ("heard", heard),
             ("cancelled", [call.name for call in stopped]),
-            ("finishing", list[Json](going_on)),
-            ("text", message.evidence),
+            ("finishing", [call.name for call in going_on]),
         )
 
     def _settled(self, message: SaySettled) -> None:

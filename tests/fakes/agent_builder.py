@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -64,3 +65,27 @@ def build_nothing(store: Path, notes: Path) -> AgentParts:
 def build_and_die(store: Path, notes: Path) -> AgentParts:
     """An agent that takes its process with it."""
     os._exit(7)
+
+
+def _be_a_parent(folder: str) -> None:
+    """Start an agent process, say its number, and die without a word to it."""
+    from runtime.process import ChildAgent
+
+    async def main() -> None:
+        path = Path(folder)
+        agent = ChildAgent(
+            path,
+            store_path=path / "log.db",
+            build="tests.fakes.agent_builder:build",
+            arguments={"store": path / "log.db", "notes": path / "notes"},
+        )
+        await agent.start()
+        sys.stdout.write(f"{agent.pid}\n")
+        sys.stdout.flush()
+        os._exit(9)
+
+    asyncio.run(main())
+
+
+if __name__ == "__main__":
+    _be_a_parent(sys.argv[1])

@@ -29,54 +29,65 @@ class _Unusable(AgentError):
     """Options that can't be used together: says which."""
 
 
+_Url = Annotated[
+    str,
+    typer.Argument(
+        help="Where the server listens: ws://127.0.0.1:8080/v1/call, or "
+        "wss://…/twilio/stream and any other server of Twilio Media Streams.",
+        show_default=False,
+    ),
+]
+_Caller = Annotated[
+    Path, typer.Argument(help="The caller's sound: WAV, FLAC, any rate.", show_default=False)
+]
+_Then = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
+]
+_At = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TIME",
+        help="When each --then sound starts, as in replay: 4.5s, agent_starts+1200ms, "
+        "agent_ends+300ms. Default: agent_ends+500ms.",
+    ),
+]
+_Twilio = Annotated[bool, typer.Option("--twilio", help="Speak Twilio Media Streams.")]
+_V1 = Annotated[bool, typer.Option("--v1", help="Speak bargein.v1.")]
+_DelayMs = Annotated[float, typer.Option(min=0, max=5000, help="Network delay to add, each way.")]
+_Seconds = Annotated[
+    float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
+]
+_LingerSeconds = Annotated[
+    float,
+    typer.Option(
+        min=0.5, max=600, help="The caller hangs up when all was quiet for so long at the end."
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write heard.wav and events.jsonl here."),
+]
+_Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="BARGEIN_AUTH_TOKEN", show_default=False, help="The server's token, if any."
+    ),
+]
+
+
 def call(
-    url: Annotated[
-        str,
-        typer.Argument(
-            help="Where the server listens: ws://127.0.0.1:8080/v1/call, or "
-            "wss://…/twilio/stream and any other server of Twilio Media Streams.",
-            show_default=False,
-        ),
-    ],
-    caller: Annotated[
-        Path, typer.Argument(help="The caller's sound: WAV, FLAC, any rate.", show_default=False)
-    ],
-    then: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
-    ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIME",
-            help="When each --then sound starts, as in replay: 4.5s, agent_starts+1200ms, "
-            "agent_ends+300ms. Default: agent_ends+500ms.",
-        ),
-    ] = None,
-    twilio: Annotated[bool, typer.Option("--twilio", help="Speak Twilio Media Streams.")] = False,
-    v1: Annotated[bool, typer.Option("--v1", help="Speak bargein.v1.")] = False,
-    delay_ms: Annotated[
-        float, typer.Option(min=0, max=5000, help="Network delay to add, each way.")
-    ] = 0.0,
-    seconds: Annotated[
-        float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
-    ] = 120.0,
-    linger_seconds: Annotated[
-        float,
-        typer.Option(
-            min=0.5, max=600, help="The caller hangs up when all was quiet for so long at the end."
-        ),
-    ] = 6.0,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write heard.wav and events.jsonl here."),
-    ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="BARGEIN_AUTH_TOKEN", show_default=False, help="The server's token, if any."
-        ),
-    ] = None,
+    url: _Url,
+    caller: _Caller,
+    then: _Then = None,
+    at: _At = None,
+    twilio: _Twilio = False,
+    v1: _V1 = False,
+    delay_ms: _DelayMs = 0.0,
+    seconds: _Seconds = 120.0,
+    linger_seconds: _LingerSeconds = 6.0,
+    out: _Out = None,
+    token: _Token = None,
 ) -> None:
     """Place a call to a server, with a recorded caller, in real time.
 

@@ -37,6 +37,21 @@ def build_engines(channel: ChannelSpec, time: Time, *, silero: bool = True) -> E
     )
 
 
+async def preload(engines: Engines) -> None:
+    """Load what an engine would else load with its first call.
+
+    Raises:
+        ProviderError: a model can't be loaded.
+    """
+    from voice.speaking.tts_local import HibariTts
+
+    match engines.tts:
+        case HibariTts() as tts:
+            await tts.preload(engines.tts_voice)
+        case _:
+            pass
+
+
 def suggested_max_calls(channel: ChannelSpec, cores: int) -> int:
     """How many calls to admit when nobody says: few with the embedded STT, else what a core
     paces.

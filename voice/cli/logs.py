@@ -8,7 +8,12 @@ import logging
 import sys
 from typing import Final
 
-_BUILT_IN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_BUILT_IN: Final = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
 
 
 class _Fields(logging.Formatter):
@@ -33,6 +38,6 @@ def set_up(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    # These print addresses with query strings, which may hold tokens.
-    for name in ("uvicorn.access", "httpx", "httpcore", "websockets", "openai"):
+    # These print addresses with query strings, which may hold tokens, and every connection.
+    for name in ("uvicorn", "httpx", "httpcore", "websockets", "openai"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -35,80 +35,97 @@ before; [b]#2:agent_ends+300ms[/b] is the second of the call. Anchors: {_ANCHOR_
 """
 
 
+_Project = Annotated[Path, typer.Argument(help="Folder of the agent project.")]
+_Caller = Annotated[Path, typer.Argument(help="The caller's sound: WAV, FLAC, any rate.")]
+_At = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TIME",
+        help="When a sound starts. Once for each sound, in order; with one fewer, the first "
+        "starts at 0s. Default: 0s, then agent_ends+500ms.",
+    ),
+]
+_Then = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
+]
+_Press = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEYS@TIME", help='Keys and when, as "4711#@agent_ends+1s"; may be repeated.'
+    ),
+]
+_Type = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TEXT@TIME",
+        help='Typed text and when, "yes@agent_ends+1s" (web only).',
+    ),
+]
+_HangUp = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="When the caller hangs up; default: when all is quiet."),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write report.html, call.wav and events.jsonl here."),
+]
+_Seconds = Annotated[
+    float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
+]
+_Channel = Annotated[
+    Literal["twilio", "web"],
+    typer.Option(help="A phone line (mu-law, 8 kHz), or a browser (16 kHz)."),
+]
+_Stt = Annotated[
+    Literal["project", "local", "scripted"],
+    typer.Option(help="What hears the words: the project's own, the embedded one, --words."),
+]
+_Words = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="For --stt scripted: the words of each stretch of speech, in order.",
+    ),
+]
+_Tts = Annotated[
+    Literal["project", "local", "scripted"],
+    typer.Option(help="What speaks: the project's own, the embedded voice, or quick tones."),
+]
+_EchoDb = Annotated[
+    float | None,
+    typer.Option(min=0, max=90, help="The agent comes back into the microphone, so much down."),
+]
+_EchoDelayMs = Annotated[float, typer.Option(min=0, max=1000, help="How late the echo comes.")]
+_DelayMs = Annotated[float, typer.Option(min=0, max=5000, help="Network delay, each way.")]
+_JitterMs = Annotated[
+    float, typer.Option(min=0, max=5000, help="More delay, from 0 to this, each way.")
+]
+_Seed = Annotated[int, typer.Option(min=0, help="Other jitter, same everything else.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the figures only.")]
+
+
 def replay(
-    project: Annotated[Path, typer.Argument(help="Folder of the agent project.")],
-    caller: Annotated[Path, typer.Argument(help="The caller's sound: WAV, FLAC, any rate.")],
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIME",
-            help="When a sound starts. Once for each sound, in order; with one fewer, the first "
-            "starts at 0s. Default: 0s, then agent_ends+500ms.",
-        ),
-    ] = None,
-    then: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
-    ] = None,
-    press: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEYS@TIME", help='Keys and when, as "4711#@agent_ends+1s"; may be repeated.'
-        ),
-    ] = None,
-    type_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--type",
-            metavar="TEXT@TIME",
-            help='Typed text and when, "yes@agent_ends+1s" (web only).',
-        ),
-    ] = None,
-    hang_up: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="When the caller hangs up; default: when all is quiet."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write report.html, call.wav and events.jsonl here."),
-    ] = None,
-    seconds: Annotated[
-        float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
-    ] = 120.0,
-    channel: Annotated[
-        Literal["twilio", "web"],
-        typer.Option(help="A phone line (mu-law, 8 kHz), or a browser (16 kHz)."),
-    ] = "twilio",
-    stt: Annotated[
-        Literal["project", "local", "scripted"],
-        typer.Option(help="What hears the words: the project's own, the embedded one, --words."),
-    ] = "project",
-    words: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="For --stt scripted: the words of each stretch of speech, in order.",
-        ),
-    ] = None,
-    tts: Annotated[
-        Literal["project", "local", "scripted"],
-        typer.Option(help="What speaks: the project's own, the embedded voice, or quick tones."),
-    ] = "project",
-    echo_db: Annotated[
-        float | None,
-        typer.Option(min=0, max=90, help="The agent comes back into the microphone, so much down."),
-    ] = None,
-    echo_delay_ms: Annotated[
-        float, typer.Option(min=0, max=1000, help="How late the echo comes.")
-    ] = 60.0,
-    delay_ms: Annotated[
-        float, typer.Option(min=0, max=5000, help="Network delay, each way.")
-    ] = 0.0,
-    jitter_ms: Annotated[
-        float, typer.Option(min=0, max=5000, help="More delay, from 0 to this, each way.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Other jitter, same everything else.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the figures only.")] = False,
+    project: _Project,
+    caller: _Caller,
+    at: _At = None,
+    then: _Then = None,
+    press: _Press = None,
+    type_: _Type = None,
+    hang_up: _HangUp = None,
+    out: _Out = None,
+    seconds: _Seconds = 120.0,
+    channel: _Channel = "twilio",
+    stt: _Stt = "project",
+    words: _Words = None,
+    tts: _Tts = "project",
+    echo_db: _EchoDb = None,
+    echo_delay_ms: _EchoDelayMs = 60.0,
+    delay_ms: _DelayMs = 0.0,
+    jitter_ms: _JitterMs = 0.0,
+    seed: _Seed = 0,
+    quiet: _Quiet = False,
 ) -> None:
     """Replay a recorded caller against an agent project, in virtual time."""
     from voice.cli.replaying import Request, carry_out  # slow to import

@@ -138,8 +138,7 @@ def _run(options: ServeOptions) -> None:
         _run_loop(options)
     except ProjectError as error:
         _err.print("[bold red]The project can't be run:[/]")
-        for problem in error.problems:
-            _err.print(f"  {problem}", markup=False, highlight=False, soft_wrap=True)
+        _err.print(str(error), markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(EXIT_PROJECT) from None
     except (AgentError, OSError) as error:
         _err.print(f"bargein: {error}", style="red", markup=False, soft_wrap=True)
@@ -157,9 +156,8 @@ def _run_loop(options: ServeOptions) -> None:
 
 async def _serve(options: ServeOptions) -> None:
     from runtime.process import ChildAgent
-
     from runtime.project.loader import load_channels
-    from voice.cli.engines import build_engines, suggested_max_calls
+    from voice.cli.engines import build_engines, preload, suggested_max_calls
     from voice.gateway.config import GatewayConfig
 
     channel = load_channels(options.project, os.environ)
@@ -180,6 +178,7 @@ async def _serve(options: ServeOptions) -> None:
         with _err.status("Starting the agent and loading the speech models …"):
             await agent.start()
             engines = build_engines(channel, "live")
+            await preload(engines)
         try:
             await _serve_calls(options, config, engines, agent)
         finally:

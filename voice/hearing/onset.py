@@ -189,7 +189,12 @@ class Onset:
             return _NONE
         onset_ms = end_ms - self._run * FRAME_MS
         self._stretch = _Stretch(onset_ms, end_ms)
-        return (VoiceStarted(onset_ms, round(level_db - floor, 1)),)
+        started = VoiceStarted(onset_ms, round(level_db - floor, 1))
+        if self._sure:
+            return (started,)
+        # Nobody else will confirm it: the longer run of frames that it took has to do.
+        self._stretch.confirmed = True
+        return (started, VoiceConfirmed(onset_ms))
 
     def score(self, end_ms: int, probability: float) -> tuple[VoiceFact, ...]:
         """Take the sure detector's word on the window that ends at ``end_ms``."""

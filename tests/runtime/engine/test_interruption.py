@@ -150,8 +150,9 @@ async def test_a_tool_is_cancelled_at_its_await_and_the_next_turn_knows() -> Non
         assert [f["outcome"] for f in call.voice.happened("tool_settled")] == ["cancelled"]
         assert [role for role, _ in call.prompt()] == ["user", "assistant", "tool", "user"]
         assert "cancelled" in call.prompt()[2][1]
-        (told,) = call.voice.happened("interrupted")
-        assert told["cancelled"] == ["slow"]
+        told = call.voice.happened("turn_ended")[0]
+        assert (told["outcome"], told["cause"]) == ("interrupted", "words")
+        assert (told["cancelled"], told["finishing"]) == (["slow"], [])
 
 
 @in_virtual_time
@@ -482,7 +483,8 @@ async def test_stale_messages_change_nothing() -> None:
         voice.confirm("again")
         voice.retract()
         assert voice.texts == ["One.", "Two."]
-        assert len(voice.happened("interrupted")) == 1
+        facts = [e.fact for e in await call.store.load("c1")]
+        assert sum(isinstance(fact, TurnInterrupted) for fact in facts) == 1
 
 
 @in_virtual_time

@@ -176,7 +176,6 @@ async def test_a_commit_is_stored_before_the_model_is_asked_again_or_a_second_is
         store.delay_s = 30
         before = call.voice.now_ms()
         call.voice.hear("pay")
-        ended = [at for at in call.voice.times(TurnEnded)]
         await call.voice.wait_ended()
         ended = call.voice.times(TurnEnded)
         assert 1000 <= ended[-1] - before <= 1400
@@ -246,7 +245,7 @@ async def test_a_message_that_breaks_something_inside_costs_only_itself() -> Non
     agent = InLoopAgent(make_project(), models=[ScriptedModel([Write("Hi.")])])
     voice = Voice(agent)
     await voice.ready()
-    agent.send(InterruptTurn(1, "x", "words", "", (), 0))  # type: ignore[arg-type]
+    agent.send(InterruptTurn(1, 0, "words", "", (), "x"))  # type: ignore[arg-type]
     voice.turn = 0
     voice.hear("hello")
     await voice.wait_ended()

@@ -4,11 +4,14 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from runtime.agent import AgentLost, CallReady, Say
@@ -183,3 +186,65 @@ def test_a_child_that_dies_at_once_is_told_by_start(tmp_path: Path) -> None:
             await agent.start()
 
     asyncio.run(main())
+
+
+def test_a_child_ignores_the_keyboard_and_dies_with_its_parent(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    parent = subprocess.run(
+        [sys.executable, "-m", "tests.fakes.agent_builder", str(tmp_path)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert parent.returncode == 9, parent.stderr
+    child = psutil.Process(int(parent.stdout)) if psutil.pid_exists(int(parent.stdout)) else None
+    if child is not None:
+        child.wait(timeout=15)
+
+
+def test_ctrl_c_reaches_only_the_parent(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with running_agent(tmp_path) as agent:
+            assert agent.pid is not None
+            os.kill(agent.pid, signal.SIGINT)
+            voice = Voice(agent, ms_per_char=1)
+            await voice.ready()
+            voice.hear("hello")
+            await voice.wait_ended()
+            assert agent.lives == 1
+
+    asyncio.run(main())
+
+
+def test_a_call_opened_while_the_child_is_away_is_served_by_the_next(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with running_agent(tmp_path) as agent:
+            assert agent.pid is not None
+            os.kill(agent.pid, signal.SIGKILL)
+            voice = Voice(agent, ms_per_char=1)
+            await voice.ready()
+            voice.hear("hello")
+            await voice.wait_ended()
+            assert voice.texts == ["I read: hello"]
+            assert agent.lives == 2
+
+    asyncio.run(main())
+
+
+def test_log_records_of_the_child_come_out_in_the_parent(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with running_agent(tmp_path) as agent:
+            voice = Voice(agent, ms_per_char=1)
+            await voice.ready()
+            voice.hear('call order "{\\"item\\": \\"lamp\\"}"')
+            await voice.wait_ended()
+
+    asyncio.run(main())
+    (record,) = [r for r in caplog.records if r.getMessage().startswith("a model encoded")]
+    assert record.__dict__["tool"] == "order"
+    assert record.__dict__["plane"] == "agent"

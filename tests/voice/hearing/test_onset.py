@@ -60,10 +60,10 @@ def test_one_loud_frame_between_quiet_ones_starts_nothing() -> None:
     assert line.facts == []
 
 
-def test_without_a_sure_detector_three_frames_are_needed() -> None:
+def test_without_a_sure_detector_three_frames_are_needed_and_confirm_themselves() -> None:
     line = Line(sure=False)
     assert line.frames(40, LOUD) == []
-    assert len(line.frames(20, LOUD)) == 1
+    assert [type(fact) for fact in line.frames(20, LOUD)] == [VoiceStarted, VoiceConfirmed]
 
 
 def test_voice_less_than_10_db_over_the_noise_starts_nothing() -> None:
@@ -161,7 +161,7 @@ def test_without_a_sure_detector_the_cheap_one_ends_the_stretch_after_80_ms() ->
     line.frames(300, LOUD)
     assert line.frames(60, QUIET, voiced=False) == []
     facts = line.frames(20, QUIET, voiced=False)
-    assert facts == [VoiceEnded(2000, last_voiced_ms=2300, voiced_ms=300, confirmed=False)]
+    assert facts == [VoiceEnded(2000, last_voiced_ms=2300, voiced_ms=300, confirmed=True)]
 
 
 def test_a_sure_detector_that_stops_answering_does_not_keep_a_stretch_open() -> None:

@@ -1,17 +1,22 @@
 // Microphone and loudspeaker of one call. Owns the two audio contexts; knows nothing of the protocol.
 
 export const RATE = 16000;
+const MOST_LATENCY_MS = 500;
 
-async function openMicrophone(stream, onFrame, rate) {
+// The speech recognizer hears a clean voice best: browsers' noise suppression and gain control cost
+// it short words ("no" becomes "low"). The echo of the agent has to go.
+const MICROPHONE = { echoCancellation: true, noiseSuppression: false, autoGainControl: false, channelCount: 1 };
+
+async function openMicrophone(stream, onFrame) {
   // Not every browser connects a microphone to a context of another rate: then its own rate is
   // taken and the worklet resamples.
-  for (const options of [{ sampleRate: rate }, {}]) {
+  for (const options of [{ sampleRate: RATE }, {}]) {
     const context = new AudioContext(options);
     try {
       await context.audioWorklet.addModule("capture-worklet.js");
       const source = context.createMediaStreamSource(stream);
       const node = new AudioWorkletNode(context, "capture", {
-        numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit", processorOptions: { rate },
+        numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit", processorOptions: { rate: RATE },
       });
       node.port.onmessage = (e) => onFrame(e.data.frame, e.data.rms);
       source.connect(node);
@@ -24,29 +29,41 @@ async function openMicrophone(stream, onFrame, rate) {
   }
 }
 
-async function openLoudspeaker(onMark, onLevel, rate) {
-  const context = new AudioContext({ sampleRate: rate });
-  await context.audioWorklet.addModule("playback-worklet.js");
-  const node = new AudioWorkletNode(context, "playback", { outputChannelCount: [1] });
-  node.port.onmessage = (e) => {
-    if (e.data.mark) onMark(e.data.mark, Boolean(e.data.cleared));
-    else onLevel(e.data.rms);
-  };
-  node.connect(context.destination);
-  await context.resume();
-  return { context, node };
+async function openLoudspeaker(onMark, onLevel) {
+  const context = new AudioContext({ sampleRate: RATE });
+  try {
+    await context.audioWorklet.addModule("playback-worklet.js");
+    const node = new AudioWorkletNode(context, "playback", { outputChannelCount: [1] });
+    let due = 0;
+    node.port.onmessage = (e) => {
+      if (!e.data.mark) { onLevel(e.data.rms); return; }
+      if (e.data.cleared) { onMark(e.data.mark, true); return; }
+      // What has left the worklet still has to get through the device.
+      const latency = Math.min(MOST_LATENCY_MS, (context.outputLatency || context.baseLatency || 0) * 1000);
+      const now = performance.now();
+      due = Math.max(due, now + latency);
+      setTimeout(() => onMark(e.data.mark, false), due - now);
+    };
+    node.connect(context.destination);
+    await context.resume();
+    return { context, node };
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
 }
 
 export class Sound {
-  static async open({ onFrame, onMark, onLevel }) {
-    const stream = await navigator.mediaDevices.getUserMedia({
-      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
-    });
+  // onFrame(frame, rms), onMark(name, cleared), onLevel(rms), onLost() when the microphone is gone
+  static async open({ microphone, onFrame, onMark, onLevel, onLost }) {
     const sound = new Sound();
-    sound.stream = stream;
     try {
-      sound.speaker = await openLoudspeaker(onMark, onLevel, RATE);
-      sound.microphone = await openMicrophone(stream, onFrame, RATE);
+      if (microphone) {
+        sound.stream = await navigator.mediaDevices.getUserMedia({ audio: MICROPHONE });
+        for (const track of sound.stream.getTracks()) track.onended = onLost;
+      }
+      sound.speaker = await openLoudspeaker(onMark, onLevel);
+      if (microphone) sound.microphone = await openMicrophone(sound.stream, onFrame);
     } catch (error) {
       sound.close();
       throw error;
@@ -65,11 +82,12 @@ export class Sound {
 
   clear() { this.speaker.node.port.postMessage({ clear: true }); }
 
-  mute(muted) { this.microphone.node.port.postMessage({ muted }); }
+  mute(muted) { this.microphone?.node.port.postMessage({ muted }); }
 
   close() {
-    for (const track of this.stream?.getTracks() ?? []) track.stop();
+    for (const track of this.stream?.getTracks() ?? []) { track.onended = null; track.stop(); }
     this.microphone?.context.close();
     this.speaker?.context.close();
+    this.stream = this.microphone = this.speaker = null;
   }
 }
