@@ -80,6 +80,16 @@ class _OpenCall:
     """The voice plane has had its ``CallReady``; another one is not for it."""
     open_tools: tuple[str, ...] = ()
 
+    def tell(self, message: FromRuntime) -> None:
+        """Hand a message over; what goes wrong there costs no other call."""
+        try:
+            self.sink(message)
+        except Exception as error:
+            _logger.error(
+                "a call did not take a message",
+                extra={"error": type(error).__name__, "kind": type(message).__name__},
+            )
+
 
 @dataclass(slots=True)
 class _Health:
@@ -89,6 +99,8 @@ class _Health:
     last_beat_s: float = 0.0
     stuck_told: bool = False
     not_started: NotStarted | None = None
+    over: str = ""
+    """Why it ended, once it has."""
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -151,7 +163,8 @@ class ChildAgent(AgentPlane):
             await self.aclose()
             if cause is not None and cause.problems:
                 raise ProjectError(list(cause.problems))
-            raise AgentError(cause.text if cause is not None else "the agent process ended")
+            over = f"the agent process ended before it served: {health.over}"
+            raise AgentError(cause.text if cause is not None else over)
 
     @property
     def pid(self) -> int | None:
@@ -248,6 +261,7 @@ class ChildAgent(AgentPlane):
         if number != self._lives or self._closed:
             return
         was_ready = self._health.ready
+        self._health.over = cause
         self._health.news.set()
         if self._failed_starts == 0 and not was_ready and number == 1:
             return  # never served: ``start`` says why
@@ -257,7 +271,7 @@ class ChildAgent(AgentPlane):
         for call, entry in list(self._calls.items()):
             entry.open_tools = ()
             if entry.served_by == number:
-                entry.sink(AgentLost(call, cause))
+                entry.tell(AgentLost(call, cause))
         pause = _RESTART_S[min(self._failed_starts, len(_RESTART_S) - 1)]
         asyncio.get_running_loop().call_later(pause, self._begin_again, number)
 
@@ -304,7 +318,7 @@ class ChildAgent(AgentPlane):
                 entry.open_tools = tuple(tool.name for tool in tools)
             case _:
                 pass
-        entry.sink(message)
+        entry.tell(message)
 
     # -- the watchdog
 
@@ -343,7 +357,7 @@ class ChildAgent(AgentPlane):
                         ("tool", name),
                         ("where", where),
                     )
-                    entry.sink(Happened(call, 0, at_ms, "problem", fields))
+                    entry.tell(Happened(call, 0, at_ms, "problem", fields))
                     break
 
 

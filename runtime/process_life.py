@@ -103,7 +103,7 @@ class Life:
         )
         try:
             process.start()
-        except OSError as error:
+        except Exception as error:  # no memory, no descriptor, a script without a __main__ guard
             for end in (theirs_in, theirs_out, ours_in, ours_out):
                 end.close()
             self._post(self._finish, f"can't be started: {type(error).__name__}")

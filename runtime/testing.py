@@ -22,15 +22,15 @@ from runtime.conversation.events import (
     Event,
     Fact,
     LateOutcome,
-    MemorySet,
     MessageDropped,
     ToolAsked,
     ToolOutcome,
     ToolSettled,
 )
-from runtime.conversation.memory import MemorySchema, read, writable
-from runtime.conversation.state import wish_of
+from runtime.conversation.memory import MemorySchema, read
+from runtime.conversation.state import ConversationState, wish_of
 from runtime.engine.record import ConversationRecord
+from runtime.engine.tool_memory import ToolMemory
 from runtime.errors import ToolDefinitionError
 from runtime.models.scripted_model import Call, Cut, Fail, Say, ScriptedModel, Wait
 from runtime.project.model import MemoryField
@@ -87,7 +87,7 @@ class ToolHarness:
             timeout_s: The project's ``tool_timeout``.
         """
         declared = [*fields, *(_field(name, value) for name, value in (memory or {}).items())]
-        self._schema = MemorySchema(declared)
+        self.schema = MemorySchema(declared)
         self.facts: list[Fact] = []
         """All that was recorded, in order."""
         self.sent: list[str] = []
@@ -147,14 +147,24 @@ class ToolHarness:
 
     def memory_value(self, name: str) -> Any:
         """A field's present value, by bare or qualified name."""
-        return read(self._schema, self._record.state, name, _SKILL)
+        return read(self.schema, self.state, name, self.skill)
 
     @property
     def late(self) -> list[LateOutcome]:
         """What came after a call had been settled."""
         return [fact for fact in self.facts if isinstance(fact, LateOutcome)]
 
-    # -- ToolHost
+    # -- ToolHost, MemoryHost
+
+    @property
+    def state(self) -> ConversationState:
+        """The live state."""
+        return self._record.state
+
+    @property
+    def skill(self) -> str:
+        """The one skill."""
+        return _SKILL
 
     def record(self, turn: int, fact: Fact) -> None:
         """Append a fact to the conversation."""
@@ -167,7 +177,7 @@ class ToolHarness:
 
     def memory_of(self, call: RunningCall) -> MemorySlice:
         """Memory as this call sees it."""
-        return _HarnessMemory(self, call)
+        return ToolMemory(self, call)
 
     def model_context(self) -> ToolModelContext:
         """No model settings."""
@@ -215,30 +225,6 @@ class ToolHarness:
             call.key if call is not None else "",
             settled.committed,
         )
-
-    def write(self, call: RunningCall, name: str, value: object) -> None:
-        """Write memory for a call; see ``runtime.conversation.memory.writable``."""
-        field, text = writable(self._schema, self._record.state, name, value, _SKILL)
-        fact = MemorySet(field.namespace, field.name, text, "tool", call.call_id)
-        self.record(call.turn, fact)
-
-    def value(self, name: str, default: Any) -> Any:
-        """Read memory for a call."""
-        return read(self._schema, self._record.state, name, _SKILL, default)
-
-
-class _HarnessMemory(MemorySlice):
-    def __init__(self, harness: ToolHarness, call: RunningCall) -> None:
-        self._harness = harness
-        self._call = call
-
-    def get(self, name: str, default: Any = None, /) -> Any:
-        """Return a value or the default."""
-        return self._harness.value(name, default)
-
-    def set(self, name: str, value: Any, /) -> None:
-        """Write a value through at once."""
-        self._harness.write(self._call, name, value)
 
 
 def _field(name: str, value: Json) -> MemoryField:

@@ -43,14 +43,13 @@ from runtime.conversation.events import (
     CallStarted,
     Event,
     Fact,
-    MemorySet,
     ModelCalled,
     ToolSettled,
     TurnFinished,
     TurnInterrupted,
     TurnStarted,
 )
-from runtime.conversation.memory import MemorySchema, read, writable
+from runtime.conversation.memory import MemorySchema
 from runtime.conversation.state import ConversationState, wish_of
 from runtime.engine.builtin import builtin_tools
 from runtime.engine.calls import Calls
@@ -59,6 +58,7 @@ from runtime.engine.prompt import build_request
 from runtime.engine.record import ConversationRecord
 from runtime.engine.reporting import report_of
 from runtime.engine.speech import Speech
+from runtime.engine.tool_memory import ToolMemory
 from runtime.engine.turn import Turn
 from runtime.models.ports import ChatModel, ChatRequest, ToolSpec
 from runtime.project.model import Project
@@ -429,7 +429,7 @@ class Session:
 
     def memory_of(self, call: RunningCall) -> MemorySlice:
         """Memory as a call of a tool sees it."""
-        return _ToolMemory(self, call)
+        return ToolMemory(self, call)
 
     def model_context(self) -> ToolModelContext:
         """The project's model settings."""
@@ -474,26 +474,6 @@ class Session:
 
     def _fulfilled(self, tool: str, canonical: str) -> int:
         return self.state.settled_ok.get(wish_of(tool, canonical), 0)
-
-
-class _ToolMemory(MemorySlice):
-    """Memory as one call of a tool sees it: read at once, written through at once."""
-
-    def __init__(self, session: Session, call: RunningCall) -> None:
-        self._session = session
-        self._call = call
-
-    def get(self, name: str, default: Any = None, /) -> Any:
-        """Return a value, or ``default`` when it is unset, ``None`` or not readable."""
-        session = self._session
-        return read(session.schema, session.state, name, session.skill, default)
-
-    def set(self, name: str, value: Any, /) -> None:
-        """Write a value through at once; see ``runtime.conversation.memory.writable``."""
-        session = self._session
-        field, text = writable(session.schema, session.state, name, value, session.skill)
-        fact = MemorySet(field.namespace, field.name, text, "tool", self._call.call_id)
-        session.record(self._call.turn, fact)
 
 
 def _spec(definition: ToolDef) -> ToolSpec:

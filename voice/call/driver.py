@@ -257,10 +257,9 @@ class Call:
             case Say() | SayText() | SayEnd():
                 self._hand_to_mouth(message)
                 self._post(message)
-            case TurnEnded(turn=turn, outcome=outcome):
-                self._journal.write("turn_ended", (("turn", turn), ("outcome", outcome)))
-                self._post(message)
-            case Working() | Listen() | AskTurn() | HangUp() | Transfer() | AgentLost():
+            case (
+                TurnEnded() | Working() | Listen() | AskTurn() | HangUp() | Transfer() | AgentLost()
+            ):
                 self._post(message)
             case _:
                 assert_never(message)
@@ -310,7 +309,6 @@ class Call:
             case SayEnd():
                 mouth.end(message)
                 self._journal.say_written(message.say)
-
 
     def _post(self, event: fact.FloorEvent) -> None:
         """Queue a fact and, unless already at it, handle all that are queued."""

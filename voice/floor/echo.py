@@ -16,8 +16,9 @@ _TAIL_MS: Final = 800
 _KEPT_LINES: Final = 6
 _KEPT_CHARS: Final = 4000
 _LONG: Final = 4
-"""From so many words on, most of them in the spoken order is proof enough."""
-_SHARE: Final = 0.8
+"""From so many words in a row on, most of the heard ones are proof enough."""
+_SHARE: Final = 0.75
+_MOST_COMPARED: Final = 40
 
 
 @dataclass(slots=True)
@@ -108,7 +109,9 @@ def _repeats(heard: Tokens, spoken: Tokens, during: bool) -> bool:
         return True
     if count < _LONG:
         return count == _LONG - 1 and during and _contains(spoken, heard)
-    return _contains(spoken, heard) or _in_order(heard, spoken) >= _SHARE * count
+    # an answer picks words of the question, an echo a stretch of it ("I would like the morning")
+    run = _longest_run(heard[:_MOST_COMPARED], spoken)
+    return run == min(count, _MOST_COMPARED) or (during and run >= max(_LONG, _SHARE * count))
 
 
 def _contains(spoken: Tokens, heard: Tokens) -> bool:
@@ -116,16 +119,14 @@ def _contains(spoken: Tokens, heard: Tokens) -> bool:
     return any(spoken[at : at + count] == heard for at in range(len(spoken) - count + 1))
 
 
-def _in_order(heard: Tokens, spoken: Tokens) -> int:
-    """Length of the longest common subsequence, over a window of the spoken line as long as needed.
-
-    Bounded work: at most 60 heard and 200 spoken words are compared.
-    """
-    heard, spoken = heard[:60], spoken[:200]
+def _longest_run(heard: Tokens, spoken: Tokens) -> int:
+    """Length of the longest run of words that both have."""
+    longest = 0
     previous = [0] * (len(spoken) + 1)
     for word in heard:
         row = [0]
         for at, other in enumerate(spoken):
-            row.append(previous[at] + 1 if word == other else max(row[at], previous[at + 1]))
+            row.append(previous[at] + 1 if word == other else 0)
+        longest = max(longest, max(row))
         previous = row
-    return previous[-1]
+    return longest

@@ -135,8 +135,9 @@ class Floor:
 
     @property
     def caller_speaking(self) -> bool:
-        """Whether voice runs."""
-        return self._parts.caller.speaking
+        """Whether voice runs that wasn't found to be noise."""
+        stretch = self._parts.caller.stretch
+        return stretch is not None and stretch.running and not stretch.distrusted
 
     @property
     def running_turn(self) -> int | None:

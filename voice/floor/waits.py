@@ -13,11 +13,6 @@ class Wait:
         self._elapsed = 0
         self._since: int | None = None
 
-    @property
-    def running(self) -> bool:
-        """Whether time counts now."""
-        return self._since is not None
-
     def restart(self) -> None:
         """Forget what has passed; stands still until ``run``."""
         self._elapsed = 0

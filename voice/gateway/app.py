@@ -85,6 +85,13 @@ def gateway_of(app: Starlette) -> Gateway:
     return cast("Gateway", app.state.gateway)
 
 
+_PAGE_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page loads nothing but its own files, and talks to nobody but us."""
+
+
 class _Page(StaticFiles):
     """The page's files, never stale after an update, and never telling others our address."""
 
@@ -101,6 +108,7 @@ class _Page(StaticFiles):
         # The address may hold ``?token=``.
         response.headers["referrer-policy"] = "no-referrer"
         response.headers["x-frame-options"] = "DENY"
+        response.headers["content-security-policy"] = _PAGE_POLICY
         return response
 
 

@@ -182,7 +182,7 @@ def test_a_child_that_dies_at_once_is_told_by_start(tmp_path: Path) -> None:
             build="tests.fakes.agent_builder:build_and_die",
             arguments={"store": tmp_path, "notes": tmp_path},
         )
-        with pytest.raises(AgentError):
+        with pytest.raises(AgentError, match="exit 7"):
             await agent.start()
 
     asyncio.run(main())

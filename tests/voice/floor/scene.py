@@ -1,7 +1,8 @@
 """A stage for the floor: timers that fire, a player that plays, a caller to script.
 
-The player plays one allowed line at a time in real time, stands while the gate is closed, and reports
-what is heard as the playback ledger would. Everything happens in ms of one clock; nothing waits.
+The player plays one allowed line at a time in real time, stands while the gate is closed, and
+reports what is heard as the playback ledger would. Everything happens in ms of one clock; nothing
+waits.
 """
 
 import heapq
@@ -205,6 +206,10 @@ class Scene:
         number = self.turn if turn is None else turn
         self.do(Listen(CALL, number))
         self.do(TurnEnded(CALL, number, "done"))
+
+    def ends_only(self) -> None:
+        """The runtime ends the newest turn, having listened already."""
+        self.do(TurnEnded(CALL, self.turn, "done"))
 
     def tool(self, *names: str, filler: str | None = None, turn: int | None = None) -> None:
         """These author tools are open now."""

@@ -20,7 +20,9 @@ from voice.floor.events import (
 )
 
 
-def talking(settings: CallSettings | None = None, *, strong: bool = True, ms: int = 30_000) -> Scene:
+def talking(
+    settings: CallSettings | None = None, *, strong: bool = True, ms: int = 30_000
+) -> Scene:
     """The agent is in a long line, from 200 ms on."""
     scene = Scene(settings, strong=strong)
     scene.reply("Our house has many rooms and I will now tell you about each of them.", ms=ms)
@@ -196,9 +198,7 @@ def test_a_commit_flushes_interrupts_and_says_why() -> None:
     scene.until(2700)
     kinds = [type(a).__name__ for ms, a in scene.log if ms == 2600]
     assert kinds.index("FlushOutput") < kinds.index("InterruptTurn")
-    assert scene.records("commit") == [
-        {"t": 2600, "reason": "interrupt_word", "text": "stop"}
-    ]
+    assert scene.records("commit") == [{"t": 2600, "reason": "interrupt_word", "text": "stop"}]
     cut = scene.interrupts()[0]
     assert (cut.cause, cut.evidence) == ("words", "interrupt_word")
     assert scene.floor.gate_closed
@@ -221,7 +221,9 @@ def test_words_of_command_interrupt_a_strong_engine_by_themselves(word: str) -> 
     assert scene.interrupts()
 
 
-@pytest.mark.parametrize("word", ["mhm", "yeah", "ok", "okay okay", "uh-huh", "got it", "of course"])
+@pytest.mark.parametrize(
+    "word", ["mhm", "yeah", "ok", "okay okay", "uh-huh", "got it", "of course"]
+)
 def test_backchannels_do_not(word: str) -> None:
     """D12."""
     scene = talking()
@@ -291,7 +293,9 @@ def test_a_second_noise_does_not_resume_twice() -> None:
     assert len(scene.of(ReleaseOutput)) == len(scene.of(HoldOutput))
 
 
-def test_endless_noise_while_listening_raises_the_floor_and_does_not_stop_the_silence_clock() -> None:
+def test_endless_noise_while_listening_raises_the_floor_and_does_not_stop_the_silence_clock() -> (
+    None
+):
     scene = Scene().greeted()
     scene.at(4060, VoiceStarted(4000))
     scene.at(4200, VoiceConfirmed(4000))

@@ -9,7 +9,7 @@ export class Follower {
     box.addEventListener("scroll", () => {
       this.following = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX;
     }, { passive: true });
-    new ResizeObserver(() => this.follow()).observe(box.firstElementChild.parentElement);
+    new ResizeObserver(() => this.follow()).observe(box);
   }
 
   follow() { if (this.following) this.box.scrollTop = this.box.scrollHeight; }

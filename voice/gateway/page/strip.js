@@ -1,25 +1,29 @@
 // The moving strip: the caller's level above, the agent's as heard below, holds and interruptions
-// as bands. Half a minute wide; redrawn on animation frames while a call is live.
+// as bands. Half a minute wide; redrawn each time a point is due while a call is live.
 
 const SECONDS = 30;
-const STEP_MS = 50;
+export const STEP_MS = 50;
 const POINTS = (SECONDS * 1000) / STEP_MS;
+const LANES = [["caller", "you", 0.25], ["agent", "agent", 0.75]];
+const FADE = 0.3;   // of a level, a step: reports of the worklets may come a little late
 
 export class Strip {
   constructor(canvas) {
     this.canvas = canvas;
     this.reset();
-    this.draw();
-    addEventListener("resize", () => this.draw());
+    new ResizeObserver(() => this.draw()).observe(canvas);
+    for (const query of ["(prefers-color-scheme: dark)", "(prefers-color-scheme: light)"]) {
+      matchMedia(query).addEventListener("change", () => { this.colours = null; this.draw(); });
+    }
   }
 
   reset() {
-    this.caller = new Float32Array(POINTS);
-    this.agent = new Float32Array(POINTS);
+    this.points = { caller: new Float32Array(POINTS), agent: new Float32Array(POINTS) };
+    this.levels = { caller: 0, agent: 0 };
     this.bands = [];
     this.started = performance.now();
     this.at = 0;
-    this.levels = { caller: 0, agent: 0 };
+    this.draw();
   }
 
   level(who, rms) { this.levels[who] = Math.max(this.levels[who], rms); }
@@ -27,47 +31,82 @@ export class Strip {
   hold() { this.bands.push({ from: performance.now(), to: null, kind: "hold" }); }
 
   endHold(kind) {
+    const now = performance.now();
     const band = this.bands.at(-1);
-    if (band && band.to === null) { band.to = performance.now(); band.kind = kind; }
+    if (band && band.to === null) { band.to = now; band.kind = kind; }
+    else if (kind === "commit") this.bands.push({ from: now, to: now, kind });
   }
 
   tick() {
-    const due = Math.floor((performance.now() - this.started) / STEP_MS);
+    const now = performance.now();
+    const due = Math.floor((now - this.started) / STEP_MS);
+    if (due === this.at) return;
     for (; this.at < due; this.at++) {
-      this.caller[this.at % POINTS] = this.levels.caller;
-      this.agent[this.at % POINTS] = this.levels.agent;
+      for (const who of ["caller", "agent"]) this.points[who][this.at % POINTS] = this.levels[who];
     }
-    this.levels = { caller: this.levels.caller * 0.6, agent: this.levels.agent * 0.6 };
-    const oldest = performance.now() - SECONDS * 1000;
-    this.bands = this.bands.filter((b) => (b.to ?? Infinity) > oldest);
+    this.levels = { caller: this.levels.caller * FADE, agent: this.levels.agent * FADE };
+    this.bands = this.bands.filter((b) => (b.to ?? now) > now - SECONDS * 1000);
     this.draw();
   }
 
+  end() {
+    const band = this.bands.at(-1);
+    if (band && band.to === null) band.to = performance.now();
+    this.draw();
+  }
+
+  colour(name) {
+    if (!this.colours) {
+      const style = getComputedStyle(document.documentElement);
+      this.colours = Object.fromEntries(["caller", "agent", "hold", "commit", "line", "soft"]
+        .map((key) => [key, style.getPropertyValue(`--${key}`).trim()]));
+      this.font = `12px ${style.fontFamily}`;
+    }
+    return this.colours[name];
+  }
+
   draw() {
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!width || !height) return;
     const ratio = devicePixelRatio || 1;
-    const width = this.canvas.clientWidth, height = 96;
-    this.canvas.width = width * ratio;
-    this.canvas.height = height * ratio;
+    const [pixels, lines] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== pixels) this.canvas.width = pixels;
+    if (this.canvas.height !== lines) this.canvas.height = lines;
     const c = this.canvas.getContext("2d");
-    c.scale(ratio, ratio);
-    const now = performance.now();
-    const x = (t) => width * (1 - (now - t) / (SECONDS * 1000));
-    for (const band of this.bands) {
-      c.globalAlpha = 0.25;
-      c.fillStyle = colour(band.kind === "commit" ? "commit" : "hold");
-      c.fillRect(x(band.from), 0, Math.max(2, x(band.to ?? now) - x(band.from)), height);
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, width, height);
+    const now = this.started + this.at * STEP_MS;
+    this.drawBands(c, width, height, (t) => width * (1 - (now - t) / (SECONDS * 1000)));
+    this.drawLevels(c, width, height);
+    c.fillStyle = this.colour("soft");
+    c.font = this.font;
+    for (const [, label, middle] of LANES) c.fillText(label, 2, height * middle - height * 0.14);
+    for (const ago of [20, 10]) {
+      const x = width * (1 - ago / SECONDS);
+      c.fillRect(x, height / 2 - 3, 1, 6);
+      c.fillText(`${ago} s ago`, x + 4, height / 2 + 4);
+    }
+  }
+
+  drawBands(c, width, height, x) {
+    c.globalAlpha = 0.3;
+    for (const { from, to, kind } of this.bands) {
+      c.fillStyle = this.colour(kind === "commit" ? "commit" : "hold");
+      c.fillRect(x(from), 0, Math.max(3, x(to ?? performance.now()) - x(from)), height);
     }
     c.globalAlpha = 1;
-    for (const [levels, name, middle] of [[this.caller, "caller", 24], [this.agent, "agent", 72]]) {
-      c.fillStyle = colour("line");
+  }
+
+  drawLevels(c, width, height) {
+    const step = width / POINTS;
+    for (const [who, , share] of LANES) {
+      const middle = height * share;
+      c.fillStyle = this.colour("line");
       c.fillRect(0, middle, width, 1);
-      c.fillStyle = colour(name);
+      c.fillStyle = this.colour(who);
       for (let i = 0; i < POINTS; i++) {
-        const value = levels[(this.at + i) % POINTS];
-        const h = Math.min(22, Math.sqrt(value) * 34);
-        if (h > 1) c.fillRect((width * i) / POINTS, middle - h, Math.max(1, width / POINTS - 1), 2 * h);
+        const half = Math.min(height * 0.23, Math.sqrt(this.points[who][(this.at + i) % POINTS]) * height * 0.4);
+        if (half > 1) c.fillRect(i * step, middle - half, Math.max(1, step * 0.7), 2 * half);
       }
     }
   }
