@@ -21,7 +21,7 @@ from runtime.agent import Json
 from runtime.tasks import cancel_and_settle
 from voice.audio.codec import from_linear
 from voice.audio.files import read_sound
-from voice.audio.format import PHONE, WIDE
+from voice.audio.format import WIDE
 from voice.replay.phones import ClearAsked, MarkSet, Sound, TwilioPhone, WebPhone
 from voice.replay.player import Player
 
@@ -34,6 +34,11 @@ Event = Mapping[str, Json]
 def clip(name: str, rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
     """A recorded utterance; ``en_quit`` and such."""
     return read_sound(CLIPS / f"{name}.wav", rate_hz).samples
+
+
+def word(rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
+    """780 ms of voice without a pause inside: one stretch of speech to every detector."""
+    return clip("bc_caller_yeah", rate_hz)[rate_hz // 10 : rate_hz]
 
 
 class Caller:
@@ -220,6 +225,3 @@ async def calling(
         finally:
             await ws.close()
             await cancel_and_settle(running, grace=1.0)
-
-
-__all__ = ["PHONE", "Caller", "Event", "calling", "clip"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.live.caller import Caller, calling, clip
+from tests.live.caller import Caller, calling, word
 from tests.live.in_process import serving_here
 from tests.live.projects import LONG, write_project
 from tests.live.server import Server, started, until
@@ -36,10 +36,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 async def talk_and_say_goodbye(server: Server, path: str) -> CallRecord:
     rate_hz = line_format("v1" if path == "/v1/call" else "twilio").rate_hz
-    one_word = Speech(clip("kw_yes", rate_hz), rate_hz)
+    spoken = Speech(word(rate_hz), rate_hz)
     lines = (
-        CallerLine(one_word, parse_at("agent_starts+800ms"), "question"),
-        CallerLine(one_word, parse_at("agent_starts+1500ms"), "goodbye"),
+        CallerLine(spoken, parse_at("agent_starts+800ms"), "question"),
+        CallerLine(spoken, parse_at("agent_starts+1500ms"), "goodbye"),
     )
     conditions = Conditions(linger_ms=3000, most_ms=12_000)
     return await place_call(CallOptions(url=server.ws(path), lines=lines, conditions=conditions))
@@ -53,6 +53,7 @@ def test_a_call_goes_from_connect_to_goodbye_on_both_protocols(server: Server) -
             web = group.create_task(talk_and_say_goodbye(server, "/v1/call"))
             phone = group.create_task(talk_and_say_goodbye(server, "/twilio/stream"))
         await server.until_empty()
+        assert await server.metric("turn_latency_seconds_count") == 6
         said = ["Good morning.", ANSWER, "Goodbye."]
         for record in (web.result(), phone.result()):
             recording = record.recording

@@ -49,6 +49,9 @@ class Listening:
             caller.collect(heard, p.step.now)
         else:
             self._candidate(heard, judged)
+        if judged.kind is Kind.WORDS and not p.strong and caller.utterance.counts:
+            # a small engine may find no words in the end where it was sure of some on the way
+            caller.utterance.committed = True
         self._ending.schedule()
 
     def _without_echo(self, heard: Transcribed, judged: Judgement) -> Judgement:
@@ -95,7 +98,7 @@ class Listening:
                 self._take.commit("words", judged.reason)
             case Decision.KEEP:
                 utterance.counts = utterance.kept = True
-                if p.line is None and p.settings.interruptions.enabled:
+                if p.gate.closed or (p.line is None and p.settings.interruptions.enabled):
                     p.gate.take()
             case Decision.NEXT_FILLER if heard.final:
                 p.wants_filler = True

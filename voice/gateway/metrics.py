@@ -87,7 +87,8 @@ class Metrics:
                 self._turn_began_ms[event.call] = event.t_ms
             case "say_started":
                 self._answered(event)
-            case "turn_ended" | "call_ended":
+            case "call_ended":
+                # Not "turn_ended": a short reply is written, and its turn over, before it is heard.
                 self._turn_began_ms.pop(event.call, None)
             case "tool_settled":
                 outcome = str(dict(event.fields).get("outcome"))

@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from voice.audio.format import AudioFormat
+from voice.audio.format import FRAME_MS, AudioFormat
 from voice.floor.events import Transcribed, TranscriberBack, TranscriberFailed
 from voice.hearing.believe import Believed, believe_final, believe_partial
 from voice.hearing.decode_queue import DecodeQueue, Job
@@ -108,6 +108,10 @@ class _LocalStream(SttStream):
             return
         if voiced and self._asked_ms is not None and end_ms > self._asked_ms:
             self._asked_ms = None
+        if self._asked_ms is None and self._utterance.skipped_to(end_ms):
+            # Nobody asked for what was left there: the last of a voice that had ended, not the
+            # beginning of this one.
+            self._restart(end_ms - FRAME_MS)
         self._utterance.push(samples, end_ms, voiced)
         if self._asked_ms is None:
             if (cut_ms := self._utterance.cut_ms()) is not None:

@@ -26,7 +26,6 @@ _LONGEST_MS: Final = 11_000
 _CUT_WITHIN_FRAMES: Final = 100
 _GONE_DB: Final = 26.0
 _APART_MS: Final = 100
-_STRAY_MS: Final = 60
 _JOIN_WITHIN_MS: Final = 600
 """A caller who goes on so soon after "Yeah" is in the same sentence."""
 _JOIN_LONGEST_MS: Final = 3000
@@ -83,9 +82,6 @@ class Utterance:
     def push(self, samples: Samples, end_ms: int, voiced: bool) -> None:
         """Take 20 ms; a stretch opens with its first voiced frame, and takes the lead along."""
         frame = Frame(samples, end_ms, voiced, dbfs(samples))
-        if self._frames and end_ms - self.end_ms > _APART_MS and self._voiced_ms < _STRAY_MS:
-            # What was left behind a closed stretch: the end of its voice, not the start of this.
-            self._frames, self._voiced_ms, self._quiet_ms = [], 0, 0
         if not self._frames and not voiced:
             self._lead.append(frame)
             return
@@ -154,6 +150,10 @@ class Utterance:
         self._lead.extend(frame for frame in lead if frame.end_ms > until_ms - PRE_ROLL_MS)
         for frame in rest:
             self.push(frame.samples, frame.end_ms, frame.voiced)
+
+    def skipped_to(self, end_ms: int) -> bool:
+        """Whether audio is missing between the open stretch and a frame that ends there."""
+        return bool(self._frames) and end_ms - self.end_ms > _APART_MS
 
     def forget(self, until_ms: int) -> None:
         """Drop what lies before ``until_ms``, words and lead."""

@@ -12,6 +12,7 @@ from voice.floor.actions import (
     ReleaseOutput,
 )
 from voice.floor.events import (
+    SayStarted,
     TranscriberBack,
     TranscriberFailed,
     VoiceConfirmed,
@@ -383,3 +384,31 @@ class TestWithASmallEngine:
         scene.until(7000)
         assert len(scene.starts()) == 1
         assert not scene.floor.gate_closed
+
+    def test_words_it_was_sure_of_on_the_way_stand_when_its_end_finds_none(self) -> None:
+        scene = Scene(strong=False).greeted()
+        scene.voice(4000, 5500)
+        scene.at(5000, partial("How old is the bridge", 4000, 4900, logprob=-0.3))
+        scene.at(5700, final("", 4000, 5500))
+        scene.until(9000)
+        assert scene.starts()[-1].input is not None
+        assert scene.starts()[-1].input.text == "How old is the bridge"
+
+
+def test_words_over_a_protected_line_that_had_just_begun_hold_it_until_they_end() -> None:
+    """The line waits for the caller, is heard whole, and their words are no noise."""
+    scene = Scene()
+    scene.do(VoiceStarted(0))
+    notice = scene.reply("This call is recorded.", ms=2000, protected=True)
+    scene.do(SayStarted(notice))
+    scene.at(150, VoiceConfirmed(0))
+    scene.at(1000, partial("How old is the bridge", 0, 900))
+    scene.at(3020, VoiceEnded(0, 3000, 3000, True))
+    scene.at(3200, final("How old is the bridge?", 0, 3000))
+    scene.until(3300)
+    assert scene.floor.gate_closed
+    assert not scene.of(RaiseNoiseFloor)
+    scene.until(9000)
+    assert scene.player.finished[0] == notice
+    assert scene.starts()[-1].input is not None
+    assert not scene.of(FlushOutput)

@@ -1,7 +1,7 @@
 // The page's driver: ties sound, connection and what is shown together, and owns the life of a call:
 // idle → opening the microphone → connecting → live → hanging up → idle.
 
-import { Connection } from "./connection.js";
+import { Connection, NO_ANSWER } from "./connection.js";
 import { Decisions } from "./decisions.js";
 import { Floor } from "./floor.js";
 import { RATE, Sound } from "./sound.js";
@@ -24,19 +24,20 @@ function status(text, state) {
   at("status").dataset.state = state;
 }
 
-function showButtons(live, withMicrophone = true) {
-  const focused = document.activeElement;
-  at("call").hidden = live;
-  at("silent").hidden = true;
-  at("mute").hidden = !live || !withMicrophone;
-  at("hangup").hidden = !live;
-  // A hidden button loses the focus, and with it the place of whoever works by keyboard.
-  if (focused && focused !== document.body && focused.hidden) at(live ? "hangup" : "call").focus();
-}
-
 function enableInputs(live) {
   at("text").disabled = !live;
   for (const button of document.querySelectorAll("#typed button, #keypad button")) button.disabled = !live;
+}
+
+function showControls({ live, microphone = false, inputs = false }) {
+  const focused = document.activeElement;
+  enableInputs(live && inputs);
+  at("call").hidden = live;
+  at("silent").hidden = true;
+  at("mute").hidden = !microphone;
+  at("hangup").hidden = !live;
+  // What is hidden or disabled loses the focus, and with it the place of whoever works by keyboard.
+  if (focused?.hidden || focused?.disabled) at(live ? "hangup" : "call").focus();
 }
 
 function tick() {
@@ -73,6 +74,7 @@ function describe(error) {
   switch (error.name) {
     case "NotAllowedError": return "The microphone is blocked. Allow it for this page, then start again.";
     case "NotFoundError": return "No microphone was found. Plug one in, then start again.";
+    case "NetworkError": return NO_ANSWER;
     case "NotReadableError": return "The microphone is in use by another program.";
     default: return `The sound could not be opened (${error.name}).`;
   }
@@ -101,7 +103,7 @@ async function start(microphone) {
   const mine = { connection: null, sound: null, since: 0, timer: 0, bye: null };
   call = mine;
   for (const part of [transcript, turns, decisions, strip]) part.reset();
-  showButtons(true, microphone);
+  showControls({ live: true, microphone });
   status(microphone ? "Opening the microphone …" : "Connecting …", "idle");
   const refused = await openSound(mine, microphone);
   if (call !== mine) {   // hung up while the browser asked for the microphone
@@ -128,7 +130,7 @@ async function start(microphone) {
 function started(mine, microphone) {
   status("Connected", "live");
   floor.start(!microphone);
-  enableInputs(true);
+  showControls({ live: true, microphone, inputs: true });
   mine.since = performance.now();
   at("timer").hidden = false;
   mine.timer = setInterval(tick, STEP_MS);
@@ -159,8 +161,7 @@ function end(which, text, state) {
   strip.end();
   floor.reset("The call is over");
   at("mute").setAttribute("aria-pressed", "false");
-  enableInputs(false);
-  showButtons(false);
+  showControls({ live: false });
   status(which.bye?.text ?? text, which.bye?.state ?? state);
 }
 

@@ -14,6 +14,7 @@ const CLOSED = {
   1008: "The server ended the call: it could not use what this page sent.",
   1011: "Something went wrong on the server; the call has ended.",
 };
+export const NO_ANSWER = "The server does not answer. Is it still running?";
 const WAIT_FOR_END_MS = 1500;
 const WAIT_FOR_ANSWER_MS = 3000;
 
@@ -26,7 +27,7 @@ async function whyRefused() {
     return reason === "full" ? "All lines are busy. Try again in a moment."
       : "The server is stopping and takes no calls.";
   } catch {
-    return "The server does not answer. Is it still running?";
+    return NO_ANSWER;
   }
 }
 

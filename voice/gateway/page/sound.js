@@ -7,13 +7,21 @@ const MOST_LATENCY_MS = 500;
 // it short words ("no" becomes "low"). The echo of the agent has to go.
 const MICROPHONE = { echoCancellation: true, noiseSuppression: false, autoGainControl: false, channelCount: 1 };
 
+async function load(context, module) {
+  try {
+    await context.audioWorklet.addModule(module);
+  } catch (error) {
+    throw new DOMException(error.message, "NetworkError");   // browsers say "AbortError" for all
+  }
+}
+
 async function openMicrophone(stream, onFrame) {
   // Not every browser connects a microphone to a context of another rate: then its own rate is
   // taken and the worklet resamples.
   for (const options of [{ sampleRate: RATE }, {}]) {
     const context = new AudioContext(options);
     try {
-      await context.audioWorklet.addModule("capture-worklet.js");
+      await load(context, "capture-worklet.js");
       const source = context.createMediaStreamSource(stream);
       const node = new AudioWorkletNode(context, "capture", {
         numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit", processorOptions: { rate: RATE },
@@ -32,7 +40,7 @@ async function openMicrophone(stream, onFrame) {
 async function openLoudspeaker(onMark, onLevel) {
   const context = new AudioContext({ sampleRate: RATE });
   try {
-    await context.audioWorklet.addModule("playback-worklet.js");
+    await load(context, "playback-worklet.js");
     const node = new AudioWorkletNode(context, "playback", { outputChannelCount: [1] });
     let due = 0;
     node.port.onmessage = (e) => {
