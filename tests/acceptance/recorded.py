@@ -124,7 +124,9 @@ class Heard:
             line.span is not None and line.span.start_ms <= onset < line.span.end_ms
             for line in self.timeline.lines
         )
-        holds = [h.span for h in self.timeline.holds if onset - _EARLY_MS <= h.span.start_ms < until]
+        holds = [
+            h.span for h in self.timeline.holds if onset - _EARLY_MS <= h.span.start_ms < until
+        ]
         commits = [t for t, _ in self.named("commit") if onset - _EARLY_MS <= t < until]
         commit = commits[0] if commits else None
         silent = self._silent_from(onset, holds[0]) if holds else None

@@ -49,7 +49,7 @@ def test_the_sound_stops_soon_after_the_first_sound_of_the_caller(
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("name", ["02_bargein_300ms", "02_bargein_1000ms"])
 def test_both_sentences_of_a_caller_take_the_floor(name: str, channel: Channel) -> None:
-    """A01, B03: the whole recording from the connect on: first the opening, then the answer goes."""
+    """A01, B03: the whole recording from the connect on: the opening goes, then the answer."""
     heard = replay_scenario(name, whole=True, channel=channel)
     for number in (0, 1):
         stop = heard.stop(number)

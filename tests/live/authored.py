@@ -17,9 +17,10 @@ from runtime.models.ports import (
     TextDelta,
 )
 from voice.audio.format import AudioFormat
+from voice.floor.events import TranscriberFailed
 from voice.hearing.ports import Samples, SpeechToText, SttFact, SttHints, SttStream
 from voice.hearing.stt_scripted import ScriptedLine, ScriptedStt
-from voice.speaking.ports import TextToSpeech, TtsStream
+from voice.speaking.ports import SpokenPiece, TextToSpeech, TtsStream
 from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
 
 
@@ -71,40 +72,65 @@ def timed_stt(lines: Sequence[Sequence[object]], latency_ms: int = 80) -> Speech
 
 
 class FaultyTts(TextToSpeech):
-    """Speaks tones; a text with ``breaks`` in it meets the fault."""
+    """Speaks tones; a chunk that says it dies, hangs or is refused does so."""
 
-    def __init__(self, fault: str) -> None:
+    def __init__(self) -> None:
         self._sound = ScriptedTts(ms_per_char=40)
-        match fault:
-            case "dies":
-                faults = TtsFaults(dies_after_chunks=0)
-            case "hangs":
-                faults = TtsFaults(hangs=True)
-            case "refuses":
-                faults = TtsFaults(most_open=0)
-            case _:
-                raise ValueError(fault)
-        self._faulty = ScriptedTts(ms_per_char=40, faults=faults)
-        self._opened = 0
+        self._faulty = {
+            "dies": ScriptedTts(ms_per_char=40, faults=TtsFaults(dies_after_chunks=0)),
+            "hangs": ScriptedTts(ms_per_char=40, faults=TtsFaults(hangs=True)),
+        }
 
     @property
     def rate_hz(self) -> int:
         return self._sound.rate_hz
 
     def open(self, language: str, voice: str | None) -> TtsStream:
-        self._opened += 1
-        # the greeting is heard, the answer meets the fault, everything after is heard again
-        return (self._faulty if self._opened == 2 else self._sound).open(language, voice)
+        return _FaultyVoice(self._choose)
 
     async def aclose(self) -> None:
         pass
 
+    def _choose(self, text: str) -> TtsStream:
+        engine = next((e for name, e in self._faulty.items() if name in text), self._sound)
+        return engine.open("en", None)
+
+
+class _FaultyVoice(TtsStream):
+    """The engine behind it is chosen by the first chunk."""
+
+    def __init__(self, choose: Callable[[str], TtsStream]) -> None:
+        self._choose = choose
+        self._inner: TtsStream | None = None
+        self._begun = asyncio.Event()
+
+    def push(self, chunk: int, text: str) -> None:
+        if self._inner is None:
+            self._inner = self._choose(text)
+            self._begun.set()
+        self._inner.push(chunk, text)
+
+    def finish(self) -> None:
+        if self._inner is not None:
+            self._inner.finish()
+
+    async def pieces(self) -> AsyncIterator[SpokenPiece]:
+        await self._begun.wait()
+        if self._inner is not None:
+            async for piece in self._inner.pieces():
+                yield piece
+
+    async def aclose(self) -> None:
+        if self._inner is not None:
+            await self._inner.aclose()
+
 
 class FaultyStt(SpeechToText):
-    """Hears nothing: it hangs, or every stream raises."""
+    """Calls get streams that say they failed, that never answer, that raise, and then sound ones."""
 
-    def __init__(self, fault: str) -> None:
-        self._fault = fault
+    def __init__(self) -> None:
+        self._sound = ScriptedStt(["say well heard"], cycle=True)
+        self._faults = ["dies", "hangs", "raises"]
 
     @property
     def strong(self) -> bool:
@@ -115,26 +141,32 @@ class FaultyStt(SpeechToText):
         return False
 
     def open(self, fmt: AudioFormat, hints: SttHints, sink: Callable[[SttFact], None]) -> SttStream:
-        return _FaultyStream(self._fault)
+        if self._faults:
+            return _FaultyEar(self._faults.pop(0), sink)
+        return self._sound.open(fmt, hints, sink)
 
     async def aclose(self) -> None:
         pass
 
 
-class _FaultyStream(SttStream):
-    def __init__(self, fault: str) -> None:
+class _FaultyEar(SttStream):
+    def __init__(self, fault: str, sink: Callable[[SttFact], None]) -> None:
         self._fault = fault
+        self._sink = sink
+        self._told = False
 
     def feed(self, frame: bytes, samples: Samples, end_ms: int, voiced: bool) -> None:
-        if voiced and self._fault == "dies":
+        if self._fault == "raises":
             raise ConnectionResetError
+        if self._fault == "dies" and not self._told:
+            self._told = True
+            asyncio.get_running_loop().call_soon(self._sink, TranscriberFailed("gone"))
 
     def decode_now(self, audio_end_ms: int) -> None:
-        if self._fault == "dies":
-            raise ConnectionResetError
+        """No answer ever comes."""
 
     def forget(self, audio_end_ms: int) -> None:
-        pass
+        """Nothing is kept."""
 
     async def aclose(self) -> None:
         if self._fault == "hangs":

@@ -37,8 +37,8 @@ def clip(name: str, rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
 
 
 def word(rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
-    """780 ms of voice without a pause inside: one stretch of speech to every detector."""
-    return clip("bc_caller_yeah", rate_hz)[rate_hz // 10 : rate_hz]
+    """700 ms of clear voice without a pause inside: one stretch of speech to every detector."""
+    return clip("en_brooklyn_bridge", rate_hz)[rate_hz * 80 // 1000 : rate_hz * 780 // 1000]
 
 
 class Caller:
@@ -55,7 +55,6 @@ class Caller:
         self.clears: list[float] = []
         self.late: list[tuple[float, float]] = []
         """When this side's own clock was late, and by how much; seconds."""
-        self.answers_marks = True
         self.is_over = False
         self._loop = asyncio.get_running_loop()
         self._start_s = self._loop.time()
@@ -153,11 +152,13 @@ class Caller:
 
     # ------------------------------------------------------------------ its tasks
 
-    async def run(self) -> None:
+    async def run(self, *, paced: bool = True) -> None:
+        """Read until the socket closes; ``paced`` also sends frames and plays what comes."""
         async with asyncio.TaskGroup() as group:
-            pacing = group.create_task(self._pace(), name="pace")
+            pacing = group.create_task(self._pace(), name="pace") if paced else None
             await self._read()
-            pacing.cancel()
+            if pacing is not None:
+                pacing.cancel()
 
     async def _pace(self) -> None:
         due = self._loop.time()
@@ -167,8 +168,7 @@ class Caller:
                 await asyncio.sleep(due - self._loop.time())
                 self.late.append((self._loop.time(), self._loop.time() - due))
                 for reached in self._player.advance(self._ms()):
-                    if self.answers_marks:
-                        await self.send(self.phone.mark(reached.name, cleared=False))
+                    await self.send(self.phone.mark(reached.name, cleared=False))
                 frame = self._voice.pop(0) if self._voice else self._silence
                 await self.send(self.phone.audio(frame))
                 self._news.set()
@@ -206,9 +206,12 @@ class Caller:
 
 @asynccontextmanager
 async def calling(
-    url: str, *, start: bool = True, token: str | None = None
+    url: str, *, start: bool = True, paced: bool = True, token: str | None = None
 ) -> AsyncGenerator[Caller, None]:
-    """Call ``url``; the call ends with the block, if it has not before."""
+    """Call ``url``; the call ends with the block, if it has not before.
+
+    Without ``start`` the opening messages are left to the test, without ``paced`` the frames.
+    """
     is_web = url.partition("?")[0].endswith("/v1/call")
     phone = WebPhone() if is_web else TwilioPhone()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -219,7 +222,7 @@ async def calling(
         if start:
             for message in phone.opening():
                 await ws.send(message)
-        running = asyncio.create_task(caller.run(), name="caller")
+        running = asyncio.create_task(caller.run(paced=paced), name="caller")
         try:
             yield caller
         finally:

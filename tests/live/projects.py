@@ -25,7 +25,7 @@ description: Everything.
 Do what you are told.
 """
 
-TOOLS = '''
+TOOLS = """
 import asyncio, json, os, time
 from runtime import ToolContext, ToolResult, tool
 
@@ -77,7 +77,7 @@ async def burn(seconds: float, context: ToolContext) -> ToolResult:
         count += 1
     note(tool="burn", phase="after")
     return ToolResult({"counted": count})
-'''
+"""
 
 
 def write_project(

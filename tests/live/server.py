@@ -166,5 +166,5 @@ def started(project: Path, *arguments: str, env: dict[str, str] | None = None) -
         if time.monotonic() > due:
             server.kill()
             raise AssertionError(f"the server did not start:\n{server.written}")
-        time.sleep(0.02)  # noqa: TID251  # no loop runs in a fixture
+        time.sleep(0.02)  # no loop runs in a fixture
     return server

@@ -36,8 +36,12 @@ def notes_of(server: Server, **fields: object) -> list[dict[str, object]]:
 def stored(store: Path) -> str:
     """Every event in the database, as another process reads it."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as db:
-        tables = [name for (name,) in db.execute("select name from sqlite_master where type='table'")]
-        return "\n".join(str(row) for table in tables for row in db.execute(f"select * from {table}"))
+        tables = [
+            name for (name,) in db.execute("select name from sqlite_master where type='table'")
+        ]
+        return "\n".join(
+            str(row) for table in tables for row in db.execute(f"select * from {table}")
+        )
 
 
 async def ask(caller: Caller, text: str, name: str, **fields: object) -> Event:
@@ -57,7 +61,9 @@ async def order_and_lose_the_agent(caller: Caller, lost: asyncio.Event) -> None:
     again = await ask(caller, 'call order {"item": "tea"}', "tool_started")
     assert again["idempotency_key"] == first["idempotency_key"]
     await caller.until_event("tool_settled", tool="order", outcome="ok")
-    await caller.until(lambda: any(said.startswith("Done") for said in caller.heard()), "the answer")
+    await caller.until(
+        lambda: any(said.startswith("Done") for said in caller.heard()), "the answer"
+    )
 
 
 def test_callers_outlive_the_death_of_the_agents_process(server: Server) -> None:
@@ -72,7 +78,9 @@ def test_callers_outlive_the_death_of_the_agents_process(server: Server) -> None
             callers = (first, second, third)
             for caller in callers:
                 await caller.until_event("say_settled", outcome="heard")
-            await ask(first, 'call commit {"fact": "the sky is blue"}', "tool_settled", outcome="ok")
+            await ask(
+                first, 'call commit {"fact": "the sky is blue"}', "tool_settled", outcome="ok"
+            )
             await first.until_event("say_settled", outcome="heard", count=2)
             lost = asyncio.Event()
             async with asyncio.TaskGroup() as group:

@@ -291,7 +291,9 @@ class Call:
             clock=self._now_exact,
         )
         self._tick_handle = self._ticker.add(self._tick)
-        self._post(ready)
+        # Keys and texts may have come first; to the floor the call begins with this.
+        self._inbox.appendleft(ready)
+        self._drain()
         while self._early:
             self._hear(self._ear, self._early.popleft())
 

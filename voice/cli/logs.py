@@ -38,6 +38,6 @@ def set_up(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    # These print addresses with query strings, which may hold tokens, and every connection.
-    for name in ("uvicorn", "httpx", "httpcore", "websockets", "openai"):
+    # These print what may be private: addresses with tokens, request bodies, SQL with its values.
+    for name in ("uvicorn", "httpx", "httpcore", "websockets", "openai", "aiosqlite"):
         logging.getLogger(name).setLevel(logging.WARNING)

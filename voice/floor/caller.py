@@ -70,26 +70,27 @@ class Utterance:
     @property
     def text(self) -> str:
         """All words, one message."""
-        pieces = [part.text.strip() for part in self.parts]
-        if self.base is not None:
-            pieces.insert(0, self.base.text.strip())
-        if self.partial is not None:
-            pieces.append(self.partial.text.strip())
-        return " ".join(pieces)
+        base = self.base.text.strip() if self.base is not None else ""
+        return f"{base} {self.new_text}".strip()
 
     @property
     def new_text(self) -> str:
         """The words since the last turn, without the reopened part."""
-        pieces = [part.text.strip() for part in self.parts]
-        if self.partial is not None:
-            pieces.append(self.partial.text.strip())
-        return " ".join(pieces)
+        return " ".join(part.text.strip() for part in self._standing)
+
+    @property
+    def _standing(self) -> list[Transcribed]:
+        """The finals, and the partial in place of those whose audio it covers again."""
+        if self.partial is None:
+            return self.parts
+        return [*_before(self.parts, self.partial), self.partial]
 
     def add(self, heard: Transcribed, onset_ms: int, now: int) -> None:
         """Take a transcript that says something, of speech that began at ``onset_ms``."""
         if self.onset_ms is None:
             self.onset_ms = onset_ms
         if heard.final:
+            self.parts = _before(self.parts, heard)
             if len(self.parts) < _MOST_PARTS:
                 self.parts.append(heard)
             self.partial = None
@@ -103,12 +104,12 @@ class Utterance:
     def nothing_said(self) -> None:
         """A final took the running partial back; what has interrupted something stands."""
         if self.partial is not None and self.committed:
-            self.parts.append(self.partial)
+            self.parts = self._standing
         self.partial = None
 
     def as_input(self, end_ms: int) -> Input:
         """Make the turn's input, with the first onset and the last end."""
-        heard = [*self.parts, self.partial] if self.partial is not None else self.parts
+        heard = self._standing
         words: tuple[Word, ...] = tuple(word for part in heard for word in part.words)
         onset = self.onset_ms or 0
         kind: InputKind = "speech"
@@ -236,6 +237,11 @@ class Caller:
         """Audio up to here is done with, and so are the words collected from it."""
         self.covered_ms = max(self.covered_ms, end_ms)
         self.utterance = Utterance()
+
+
+def _before(parts: list[Transcribed], heard: Transcribed) -> list[Transcribed]:
+    """Leave out the finals whose audio a later transcript covers again, from an earlier start."""
+    return [part for part in parts if part.audio_start_ms < heard.audio_start_ms]
 
 
 def _start_of(heard: Transcribed) -> int:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from rapidfuzz.distance import Levenshtein
+
 from voice.floor.words import Tokens, tokens_of
 
 _TAIL_MS: Final = 800
@@ -17,8 +19,13 @@ _KEPT_LINES: Final = 6
 _KEPT_CHARS: Final = 4000
 _LONG: Final = 4
 """From so many words in a row on, most of the heard ones are proof enough."""
-_SHARE: Final = 0.75
+_SHARE: Final = 0.6
+_RUN: Final = 3
+_FIRST_SHARE: Final = 0.4
 _MOST_COMPARED: Final = 40
+_SHORT_WORD: Final = 4
+_ALIKE: Final = 0.75
+"""Share of a word's letters that are right where it was only misheard."""
 
 
 @dataclass(slots=True)
@@ -109,24 +116,57 @@ def _repeats(heard: Tokens, spoken: Tokens, during: bool) -> bool:
         return True
     if count < _LONG:
         return count == _LONG - 1 and during and _contains(spoken, heard)
-    # an answer picks words of the question, an echo a stretch of it ("I would like the morning")
-    run = _longest_run(heard[:_MOST_COMPARED], spoken)
-    return run == min(count, _MOST_COMPARED) or (during and run >= max(_LONG, _SHARE * count))
+    # an answer picks words of the question, an echo stretches of it ("I would like the morning")
+    compared = heard[:_MOST_COMPARED]
+    runs = _runs(compared, spoken)
+    if max(runs) == len(compared):
+        return True
+    if not during:
+        return False
+    # a recognizer follows a soft echo for a while and then loses it
+    begins_so = runs[0] >= max(_LONG, _FIRST_SHARE * len(compared))
+    # and an agent that holds for its own voice says the same words again and again
+    return begins_so or _covered(runs) >= max(_LONG, _SHARE * len(compared))
 
 
 def _contains(spoken: Tokens, heard: Tokens) -> bool:
     count = len(heard)
-    return any(spoken[at : at + count] == heard for at in range(len(spoken) - count + 1))
+    return any(
+        all(_sounds_like(a, b) for a, b in zip(spoken[at : at + count], heard, strict=True))
+        for at in range(len(spoken) - count + 1)
+    )
 
 
-def _longest_run(heard: Tokens, spoken: Tokens) -> int:
-    """Length of the longest run of words that both have."""
-    longest = 0
-    previous = [0] * (len(spoken) + 1)
-    for word in heard:
-        row = [0]
+def _runs(heard: Tokens, spoken: Tokens) -> list[int]:
+    """For each word of ``heard``: how many words from there on are a run of ``spoken`` as well."""
+    after = [0] * (len(spoken) + 1)
+    runs = [0] * len(heard)
+    for place in range(len(heard) - 1, -1, -1):
+        row = [0] * (len(spoken) + 1)
         for at, other in enumerate(spoken):
-            row.append(previous[at] + 1 if word == other else 0)
-        longest = max(longest, max(row))
-        previous = row
-    return longest
+            if _sounds_like(heard[place], other):
+                row[at] = after[at + 1] + 1
+        runs[place] = max(row)
+        after = row
+    return runs
+
+
+def _covered(runs: list[int]) -> int:
+    """How many words lie in runs that are too long to be chance."""
+    place = covered = 0
+    while place < len(runs):
+        if runs[place] >= _RUN:
+            covered += runs[place]
+            place += runs[place]
+        else:
+            place += 1
+    return covered
+
+
+def _sounds_like(heard: str, spoken: str) -> bool:
+    """Whether a recognizer may write the one for the other ("harbor", "harbour")."""
+    if heard == spoken:
+        return True
+    if min(len(heard), len(spoken)) < _SHORT_WORD:
+        return False
+    return Levenshtein.normalized_similarity(heard, spoken, score_cutoff=_ALIKE) >= _ALIKE

@@ -144,8 +144,11 @@ class Holding:
         if text is not None:
             p.step.record("suppressed", reason, text)
         end = min(caller.done_ms, p.step.now)
+        answered = caller.is_answered
         caller.use_up(end)
-        p.step.emit(DropTranscript(end))
+        if not answered:
+            # What the STT has answered for it may still need, to hear "yeah, let's do that" whole.
+            p.step.emit(DropTranscript(end))
         return text
 
     # ------------------------------------------------------------------ STT up and down

@@ -102,9 +102,12 @@ class Ear:
         self._echo.inbound(level_db, end_ms)
         kept = _Kept(payload, samples, narrow, end_ms)
         self._ring.append(kept)
-        facts = self._onset.frame(
-            level_db, self._cheap.is_voiced(narrow), end_ms, self._echo.allows(level_db, end_ms)
-        )
+        echo_open = self._echo.allows(level_db, end_ms)
+        if self._echo.has_just_closed and not echo_open and self._onset.running:
+            # What seemed a caller was the agent's own voice: its words are nobody's.
+            self._stt.forget(end_ms)
+            self._tell(self._onset.gap(end_ms))
+        facts = self._onset.frame(level_db, self._cheap.is_voiced(narrow), end_ms, echo_open)
         if facts:
             self._tell(facts)
         if self._probe is not None and self._onset.wants_sure:

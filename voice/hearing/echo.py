@@ -54,6 +54,8 @@ class EchoGate:
         self._lag = 0
         self._coupling_db = _SILENCE_DBFS
         self._closed = 0.0
+        self.has_just_closed = False
+        """The latest frame is the one that proved the echo."""
 
     @property
     def closed(self) -> float:
@@ -83,6 +85,7 @@ class EchoGate:
         index = end_ms // FRAME_MS
         _fill(self._in_db, self._in_index, index, level_db)
         self._in_index = max(self._in_index, index)
+        self.has_just_closed = False
         if index - self._compared_index < _EVERY_FRAMES:
             return
         self._compared_index = index
@@ -118,6 +121,7 @@ class EchoGate:
         again = self._agreed_lag is not None and abs(lag - self._agreed_lag) <= _SAME_LAG_FRAMES
         self._agreed_lag = lag if agrees else None
         if agrees and again:
+            self.has_just_closed = self._closed < 1.0
             self._closed = 1.0
             self._lag = lag
             active = sent[row : row + _FRAMES] > _AUDIBLE_DBFS

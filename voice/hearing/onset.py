@@ -282,11 +282,13 @@ class Onset:
         return (self._end(stretch),) if over else _NONE
 
     def _start_soft(self, end_ms: int, probability: float) -> tuple[VoiceFact, ...]:
-        if probability < _CONFIRM or not self._recent:
+        if probability < _CONFIRM or not self._recent or not self._recent[-1][1]:
             return _NONE
-        level_db, _ = max(self._recent)
+        # Only frames that can be more than echo count: in the agent's pauses the detector is still
+        # sure of the echo before.
+        level_db = max(level for level, echo_open in self._recent if echo_open)
         snr = _SNR_DB if self._raised_until_ms > end_ms else _MAYBE_SNR_DB
-        if not self._loud_enough(level_db, snr) or not self._recent[-1][1]:
+        if not self._loud_enough(level_db, snr):
             return _NONE
         onset_ms = end_ms - 32
         if self._maybe_until_ms >= 0:

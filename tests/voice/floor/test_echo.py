@@ -40,6 +40,21 @@ def test_words_that_repeat_what_was_just_spoken(
     assert spoken().is_echo(tokens_of(text), start, end) is echo
 
 
+@pytest.mark.parametrize(
+    ("text", "echo"),
+    [
+        ("would you like the mourning", True),  # one word misheard
+        ("would you like the more of it all", True),  # followed, then lost
+        ("would you like would you like the", True),  # the line went on at the cut word
+        ("would you mind telling me the price", False),
+        ("I like the morning but not the afternoon", False),
+    ],
+)
+def test_an_echo_that_is_badly_heard_is_an_echo(text: str, echo: bool) -> None:
+    """D13, A14: a small recognizer makes of a soft echo what it can."""
+    assert spoken(ended=None).is_echo(tokens_of(text), 1100, 2400) is echo
+
+
 def test_a_whole_short_line_is_echo() -> None:
     """A14."""
     lately = SpokenLately()

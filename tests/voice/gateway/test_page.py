@@ -189,7 +189,7 @@ def test_a_whole_call_with_a_barge_in_by_keyboard_alone(browser: Browser, url: s
         # asked, answered at length
         question = page.locator("#lines .caller", has_text=re.compile("bridge|brooklyn", re.I))
         expect(question.first).to_be_visible(timeout=WAIT_MS)
-        answer = page.locator("#lines .agent", has_text="Brooklyn Bridge")
+        answer = page.locator("#lines .agent", has_text="what people usually ask")
         expect(answer).to_contain_text("answered after", timeout=WAIT_MS)
         expect(page.locator("#floor")).to_have_text(re.compile("speaking|paused|about"))
 
@@ -208,6 +208,12 @@ def test_a_whole_call_with_a_barge_in_by_keyboard_alone(browser: Browser, url: s
         tab_to(page, "#lines .more")
         page.keyboard.press("Enter")
         expect(answer.locator("s")).to_have_text(re.compile(r"here at the clinic\?$"))
+        turns = page.locator("#turns tbody tr")
+        spoken = turns.filter(has_text="your words")
+        for nth in (0, 1):
+            expect(spoken.nth(nth)).to_have_text(
+                re.compile(r"words\d+\.\d\d s\d+\.\d\d s$"), timeout=WAIT_MS
+            )
 
         # typed words reach the agent, its tool runs, and its answer is timed
         tab_to(page, "#text")
@@ -226,16 +232,11 @@ def test_a_whole_call_with_a_barge_in_by_keyboard_alone(browser: Browser, url: s
         page.keyboard.press("Enter")
         keyed = page.locator("#lines .caller", has_text="on the keypad")
         expect(keyed.locator(".body")).to_have_text("1", timeout=WAIT_MS)
-        turns = page.locator("#turns tbody tr")
         expect(turns.last).to_have_text(re.compile(r"your keys–\d+\.\d\d s"), timeout=WAIT_MS)
 
         page.keyboard.press("Escape")
         expect(page.locator("#status")).to_have_text("You hung up.", timeout=WAIT_MS)
         assert page.evaluate("document.activeElement.id") == "call"
-        spoken = turns.filter(has_text="your words")
-        for row in spoken.all():
-            assert re.search(r"words\d+\.\d\d s\d+\.\d\d s$", row.inner_text().replace("\t", ""))
-        assert spoken.count() >= 2
         assert page.locator("#lines [data-state=speaking]").count() == 0
 
         page.keyboard.press("Shift+Tab")
