@@ -47,7 +47,9 @@ class Obedient(ChatModel):
             yield CallAsked(RequestedCall("bye", "hang_up", "{}"))
         elif said.startswith("say "):
             yield TextDelta(said.removeprefix("say "))
-        elif said != "nothing":
+        elif said != "nothing" and not any(
+            m.role == "user" and m.text.endswith("never anything") for m in request.messages[-2:]
+        ):
             yield TextDelta("I heard you.")
         yield Finished("stop")
 
@@ -75,10 +77,10 @@ class FaultyTts(TextToSpeech):
     """Speaks tones; a chunk that says it dies, hangs or is refused does so."""
 
     def __init__(self) -> None:
-        self._sound = ScriptedTts(ms_per_char=40)
+        self._sound = ScriptedTts(ms_per_char=15)
         self._faulty = {
-            "dies": ScriptedTts(ms_per_char=40, faults=TtsFaults(dies_after_chunks=0)),
-            "hangs": ScriptedTts(ms_per_char=40, faults=TtsFaults(hangs=True)),
+            "dies": ScriptedTts(ms_per_char=15, faults=TtsFaults(dies_after_chunks=0)),
+            "hangs": ScriptedTts(ms_per_char=15, faults=TtsFaults(hangs=True)),
         }
 
     @property
@@ -126,7 +128,7 @@ class _FaultyVoice(TtsStream):
 
 
 class FaultyStt(SpeechToText):
-    """Calls get streams that say they failed, that never answer, that raise, and then sound ones."""
+    """The first three calls get streams that fail, hang and raise; those after, sound ones."""
 
     def __init__(self) -> None:
         self._sound = ScriptedStt(["say well heard"], cycle=True)

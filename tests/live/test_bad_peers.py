@@ -1,4 +1,4 @@
-"""Clients that are wrong, hostile, dead or asleep; a well-behaved call beside them never notices."""
+"""Clients that are wrong, hostile, dead or asleep: a call beside them never notices."""
 
 import asyncio
 import base64

@@ -11,7 +11,7 @@ import signal
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from rich.console import Console
@@ -37,7 +37,10 @@ ProjectPath = Annotated[
     typer.Argument(help="The agent project's folder (it holds agent.yml).", show_default=False),
 ]
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 = any free one.", min=0, max=65535)]
-LogLevel = Annotated[str, typer.Option(help="debug, info, warning or error.")]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option(help="The least that is logged, to stderr."),
+]
 MaxCalls = Annotated[
     int | None,
     typer.Option(
@@ -118,6 +121,9 @@ def serve(
     Any address but loopback needs a token: set BARGEIN_AUTH_TOKEN for apps and browsers, and
     TWILIO_AUTH_TOKEN for Twilio's signatures (or both in the project's channel). /healthz, /readyz
     and /metrics are for your orchestrator. The first SIGTERM drains, the second ends at once.
+
+    Exit codes: 0 stopped by a signal, 1 the project can't be run, 2 it can't be served like this
+    (an address in use, a token missing).
     """
     set_up(log_level)
     options = ServeOptions(
@@ -141,7 +147,8 @@ def _run(options: ServeOptions) -> None:
         _err.print(str(error), markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(EXIT_PROJECT) from None
     except (AgentError, OSError) as error:
-        _err.print(f"bargein: {error}", style="red", markup=False, soft_wrap=True)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        _err.print(f"bargein: {reason}", style="red", markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_UNUSABLE) from None
 
 
@@ -160,7 +167,15 @@ async def _serve(options: ServeOptions) -> None:
     from voice.cli.engines import build_engines, preload, suggested_max_calls
     from voice.gateway.config import GatewayConfig
 
-    channel = load_channels(options.project, os.environ)
+    store = options.store or options.project / "bargein.sqlite"
+    try:
+        channel = load_channels(options.project, os.environ)
+    except ProjectError:
+        # The agent process reads all of the project, and so names every problem there is.
+        agent = ChildAgent(options.project, store_path=store)
+        await agent.start()
+        await agent.aclose()
+        raise
     max_calls = options.max_calls or suggested_max_calls(channel, os.cpu_count() or 1)
     config = GatewayConfig(
         host=options.host,
@@ -172,7 +187,6 @@ async def _serve(options: ServeOptions) -> None:
         drain_s=options.drain_s,
     )
     config.check()
-    store = options.store or options.project / "bargein.sqlite"
     agent = ChildAgent(options.project, store_path=store)
     try:
         with _err.status("Starting the agent and loading the speech models …"):

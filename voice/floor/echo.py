@@ -13,6 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 from voice.floor.words import Tokens, tokens_of
 
+_BEGIN_MS: Final = 2500
 _TAIL_MS: Final = 800
 """Words that begin this long after the agent's last sound may still be its echo."""
 _KEPT_LINES: Final = 6
@@ -93,6 +94,17 @@ class SpokenLately:
             if _overlaps(line, start_ms, end_ms)
         )
 
+    def begins_a_line(self, tokens: Tokens, start_ms: int) -> bool:
+        """Whether a few words are those with which a line began at about that time.
+
+        One is too little to tell an answer by, but an agent whose own voice stops it comes no
+        further than its first word.
+        """
+        return 0 < len(tokens) < _LONG and any(
+            line.tokens[: len(tokens)] == tokens and 0 <= start_ms - line.started_ms <= _BEGIN_MS
+            for line in self._lines
+        )
+
     def may_become_echo(self, tokens: Tokens, start_ms: int, end_ms: int) -> bool:
         """Whether a few first words could be the beginning of an echo: wait for more of them."""
         return len(tokens) < _LONG and any(
@@ -126,7 +138,8 @@ def _repeats(heard: Tokens, spoken: Tokens, during: bool) -> bool:
     # a recognizer follows a soft echo for a while and then loses it
     begins_so = runs[0] >= max(_LONG, _FIRST_SHARE * len(compared))
     # and an agent that holds for its own voice says the same words again and again
-    return begins_so or _covered(runs) >= max(_LONG, _SHARE * len(compared))
+    again = len(compared) > _LONG and _covered(runs, 2) == len(compared)
+    return begins_so or again or _covered(runs, _RUN) >= max(_LONG, _SHARE * len(compared))
 
 
 def _contains(spoken: Tokens, heard: Tokens) -> bool:
@@ -151,11 +164,11 @@ def _runs(heard: Tokens, spoken: Tokens) -> list[int]:
     return runs
 
 
-def _covered(runs: list[int]) -> int:
-    """How many words lie in runs that are too long to be chance."""
+def _covered(runs: list[int], least: int) -> int:
+    """How many words lie in runs of ``least`` or more."""
     place = covered = 0
     while place < len(runs):
-        if runs[place] >= _RUN:
+        if runs[place] >= least:
             covered += runs[place]
             place += runs[place]
         else:

@@ -28,6 +28,8 @@ _ALARMS: Final = 2
 _IDLE_NOISE_MS: Final = 8000
 """Voice without any word for so long, while nobody else speaks, is noise as well."""
 _NOISE_FLOOR_MS: Final = 10_000
+_REFEED_MS: Final = 60
+"""A pause is heard so much longer than the gate was closed: the sound is on its way again."""
 
 
 class GateState(Enum):
@@ -216,7 +218,7 @@ class Gate:
         if self._line is not None:
             if self._line != self._paused_line:
                 self._paused_line, self._paused_ms = self._line, 0
-            self._paused_ms += pause
+            self._paused_ms += pause + _REFEED_MS
         self.state = GateState.OPEN
         self._step.disarm("release")
         self._step.disarm("hold")
@@ -225,7 +227,7 @@ class Gate:
 
     def _left_ms(self, line: int) -> int:
         spent = self._paused_ms if line == self._paused_line else 0
-        return self._settings.pause_budget_ms - spent
+        return self._settings.pause_budget_ms - spent - _REFEED_MS
 
     def _limit_due(self) -> int:
         due = self._since + _IDLE_NOISE_MS

@@ -82,6 +82,7 @@ class Holding:
         if event.confirmed and not stretch.confirmed:
             self.voice_confirmed(VoiceConfirmed(event.onset_ms))
         last = max(stretch.onset_ms, min(event.last_voiced_ms, p.step.now))
+        was_answered = caller.is_answered
         caller.voice_ended(last)
         p.step.disarm("confirm")
         p.step.disarm("voice_commit")
@@ -90,7 +91,9 @@ class Holding:
         else:
             p.gate.not_confirmed()
         soft_word = p.state is State.LISTENING and event.voiced_ms >= _WORTH_DECODING_MS
-        if stretch.confirmed or soft_word or caller.utterance.counts:
+        # A sound that was no speech may have kept the STT from answering for the speech before.
+        owed = p.gate.closed and not was_answered
+        if stretch.confirmed or soft_word or owed or caller.utterance.counts:
             p.step.arm("decode", last + p.settings.turn_taking.decode_silence_ms)
         elif not caller.utterance.has_words:
             p.step.emit(DropTranscript(last))

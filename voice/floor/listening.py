@@ -57,12 +57,15 @@ class Listening:
     def _without_echo(self, heard: Transcribed, judged: Judgement) -> Judgement:
         spoken = self._p.spoken
         start = heard.words[0].start_ms if heard.words else heard.audio_start_ms
-        if spoken.is_echo(judged.tokens, start, heard.audio_end_ms):
+        sure = judged.reason == "interrupt_word"
+        if spoken.is_echo(judged.tokens, start, heard.audio_end_ms) or (
+            not sure and spoken.begins_a_line(judged.tokens, start)
+        ):
             return Judgement(Kind.NOISE, "echo", judged.tokens)
         if (
             not heard.final
             and judged.kind is Kind.WORDS
-            and judged.reason != "interrupt_word"
+            and not sure
             and spoken.may_become_echo(judged.tokens, start, heard.audio_end_ms)
         ):
             return Judgement(Kind.UNSURE, "may_become_echo", judged.tokens)

@@ -64,7 +64,8 @@ class GatewayConfig:
         if not self.is_loopback and not self.auth_token and not self.twilio_auth_token:
             raise GatewayConfigError(
                 f"{self.host} can be reached from other machines: set an authentication token "
-                "(or Twilio's, if only Twilio calls), or listen on 127.0.0.1"
+                "(BARGEIN_AUTH_TOKEN, or TWILIO_AUTH_TOKEN if only Twilio calls), or listen on "
+                "127.0.0.1"
             )
         if self.auth_token is not None and len(self.auth_token) < 16:
             raise GatewayConfigError("the authentication token must have at least 16 characters")

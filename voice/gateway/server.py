@@ -82,6 +82,14 @@ async def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return _bound(host, port)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(error.errno, f"can't listen on {host}, port {port}: {reason}") from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, kind, number, _, address = sorted(found, key=lambda entry: entry[0])[0]
     listener = socket.socket(family, kind, number)

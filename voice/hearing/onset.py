@@ -142,6 +142,8 @@ class Onset:
         self._probability = 0.0
         self._must_close = False
         self._noise_judged = False
+        self._ended_ms = 0
+        """End of the latest stretch: the next one begins after it."""
 
     @property
     def running(self) -> bool:
@@ -294,6 +296,7 @@ class Onset:
         if self._maybe_until_ms >= 0:
             # The sure one is late on soft sounds: the voice began with the first likely frame.
             onset_ms = max(end_ms - 200, min(onset_ms, self._maybe_since_ms))
+        onset_ms = max(onset_ms, self._ended_ms)
         self._must_close = False
         stretch = self._stretch = _Stretch(onset_ms, end_ms)
         stretch.confirmed = True
@@ -305,6 +308,7 @@ class Onset:
     def _end(self, stretch: _Stretch) -> VoiceEnded:
         self._stretch = None
         self._run = 0
+        self._ended_ms = stretch.last_voiced_ms
         if stretch.confirmed and 0 <= stretch.last_voiced_ms - stretch.loud_ms <= _SURE_HANG_MS:
             stretch.last_voiced_ms = stretch.loud_ms
         whole_ms = stretch.last_voiced_ms - stretch.onset_ms

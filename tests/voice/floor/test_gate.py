@@ -131,7 +131,8 @@ def test_a_backchannel_that_becomes_a_sentence_commits_with_all_its_words() -> N
 
 def test_without_any_answer_the_gate_opens_after_the_wait_for_words() -> None:
     """A13: never silence without a timer armed."""
-    scene = talking()
+    patient = InterruptionSettings(pause_budget_ms=5000)
+    scene = talking(CallSettings(interruptions=patient))
     scene.voice(2000, 2400)
     scene.until(6000)
     assert scene.when(ReleaseOutput) == 2400 + 350 + 800
