@@ -71,8 +71,9 @@ def _bullets(title: str, lines: tuple[str, ...]) -> str:
 
 def _clock(state: ConversationState, at_ms: int) -> str:
     start = state.call.wall_start if state.call is not None else 0.0
-    now = datetime.fromtimestamp(start + at_ms / 1000, tz=UTC).astimezone()
-    return f"It is {now:%A, %Y-%m-%d %H:%M} ({now:%z})."
+    # UTC whatever the machine's zone: the same call gives the same prompt everywhere.
+    now = datetime.fromtimestamp(start + at_ms / 1000, tz=UTC)
+    return f"It is {now:%A, %Y-%m-%d %H:%M} UTC."
 
 
 def _memory(project: Project, schema: MemorySchema, state: ConversationState) -> str:

@@ -399,6 +399,8 @@ class Played:
         for text, state, chars in self.texts().values():
             if counted[text] > 1 or state == "failed":
                 continue  # the same sound twice: which of them was heard can't be told
+            if any(char.isdigit() or char in "$*" for char in text):
+                continue  # spoken in other words than written
             played = _played_chars(self.tts, text, self.recording.heard)
             assert chars <= played, f"{chars} remembered, {played} played: {text!r}"
             missed = _whole_words(text[chars:played], text[played : played + 1])

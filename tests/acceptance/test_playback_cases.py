@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runtime.agent import CallSettings, InterruptionSettings
-from runtime.models.scripted_model import Say, Wait
+from runtime.models.scripted_model import Say
 from runtime.project.model import Greeting
 from tests.acceptance.stage import (
     Backstage,
@@ -147,9 +147,9 @@ def test_sound_that_the_engine_delivers_too_late_is_never_sent() -> None:
     """A05: interrupted before the first chunk, which comes all the same."""
     tts = LegibleTts(delay_s=0.9)
     played = play(
-        [[Say("Old words that nobody wants."), Wait(3.0)], Say("New words, all of them.")],
+        [Say("Old words that nobody wants."), Say("New words, all of them.")],
         says("First question.", "0.5s", 0.8),
-        says("Stop, another one.", "3s", 1.0),
+        says("Stop, another one.", "2.2s", 1.0),
         tts=tts,
         strict=False,
     )

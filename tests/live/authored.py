@@ -5,6 +5,10 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from runtime.agent import Json
 from runtime.models.ports import (
@@ -16,6 +20,7 @@ from runtime.models.ports import (
     RequestedCall,
     TextDelta,
 )
+from tests.live.projects import LONG
 from voice.audio.format import AudioFormat
 from voice.floor.events import TranscriberFailed
 from voice.hearing.ports import Samples, SpeechToText, SttFact, SttHints, SttStream
@@ -25,10 +30,11 @@ from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
 
 
 class Obedient(ChatModel):
-    """``call TOOL {…}`` calls it, ``say …`` says it, ``nothing`` is answered by nothing at all."""
+    """``call TOOL {…}`` calls it, ``say …`` says it; the model ``talkative`` answers at length."""
 
     def __init__(self, model: str, options: dict[str, Json]) -> None:
         self._calls = 0
+        self._answer = LONG if model == "talkative" else "I heard you."
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
         _note_prompt(request)
@@ -45,12 +51,18 @@ class Obedient(ChatModel):
         elif said == "bye":
             yield TextDelta("Goodbye.")
             yield CallAsked(RequestedCall("bye", "hang_up", "{}"))
+        elif said.endswith("the story"):
+            yield TextDelta(LONG)
+        elif said.endswith("take your time"):
+            yield CallAsked(RequestedCall("slow", "wait", '{"seconds": 4}'))
+            yield Finished("calls")
+            return
         elif said.startswith("say "):
             yield TextDelta(said.removeprefix("say "))
         elif said != "nothing" and not any(
             m.role == "user" and m.text.endswith("never anything") for m in request.messages[-2:]
         ):
-            yield TextDelta("I heard you.")
+            yield TextDelta(self._answer)
         yield Finished("stop")
 
     async def aclose(self) -> None:
@@ -71,6 +83,24 @@ def timed_stt(lines: Sequence[Sequence[object]], latency_ms: int = 80) -> Speech
     """Words at known places of the caller's audio: ``[[text, start_ms, end_ms], …]``."""
     script = [ScriptedLine(str(text), int(str(a)), int(str(b))) for text, a, b in lines]
     return ScriptedStt(script, latency_ms=latency_ms)
+
+
+class RulerTts(ScriptedTts):
+    """Each sample of a text is as high as the place of its character: what was played can be read.
+
+    Texts are single sentences, or ``LONG``.
+    """
+
+    STEP: Final = 100
+    BASE: Final = 1000
+
+    def __init__(self) -> None:
+        super().__init__(ms_per_char=40, delay_s=0.03, rate_hz=16000, word_times=True)
+
+    def sound_of(self, text: str) -> NDArray[np.int16]:
+        first = max(0, LONG.find(text))
+        places = np.arange(first, first + len(text)) * self.STEP + self.BASE
+        return np.repeat(places.astype(np.int16), self.ms_per_char * self.rate_hz // 1000)
 
 
 class FaultyTts(TextToSpeech):

@@ -37,8 +37,9 @@ def clip(name: str, rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
 
 
 def word(rate_hz: int = WIDE.rate_hz) -> NDArray[np.int16]:
-    """700 ms of clear voice without a pause inside: one stretch of speech to every detector."""
-    return clip("en_brooklyn_bridge", rate_hz)[rate_hz * 80 // 1000 : rate_hz * 780 // 1000]
+    """100 ms of nothing, then 700 ms of clear voice that no detector finds a pause in."""
+    voice = clip("en_brooklyn_bridge", rate_hz)[rate_hz * 80 // 1000 : rate_hz * 780 // 1000]
+    return np.concatenate([np.zeros(rate_hz // 10, dtype=np.int16), voice])
 
 
 class Caller:
@@ -106,7 +107,7 @@ class Caller:
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            tail = [f"{e['t_ms']} {e['event']}" for e in self.events[-20:]]
+            tail = [f"{e['t_ms']} {e['event']} {e.get('reason', '')}" for e in self.events[-20:]]
             raise AssertionError(f"not within {seconds} s: {what}; last: {tail}") from None
 
     async def until_event(

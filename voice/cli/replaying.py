@@ -228,7 +228,12 @@ def _write(
 
 
 def _facts(request: Request) -> tuple[tuple[str, str], ...]:
-    facts = [("channel", request.channel), ("STT", request.stt), ("TTS", request.tts)]
+    named = {"project": "the project's own"}
+    facts = [
+        ("channel", request.channel),
+        ("STT", named.get(request.stt, request.stt)),
+        ("TTS", named.get(request.tts, request.tts)),
+    ]
     if request.delay_ms or request.jitter_ms:
         jitter = f" + 0–{request.jitter_ms:g}" if request.jitter_ms else ""
         facts.append(("network", f"{request.delay_ms:g}{jitter} ms each way"))

@@ -8,7 +8,7 @@ same call gives the same bytes.
 
 import base64
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import jinja2
@@ -172,6 +172,7 @@ def draw(timeline: Timeline, recording: Recording) -> Picture:
         )
         for tool in timeline.tools
     )
+    holds, commits = _decisions(timeline, scale)
     return Picture(
         width=scale.x(timeline.duration_ms) + _LEFT,
         ticks=tuple(_ticks(seconds, scale)),
@@ -180,16 +181,7 @@ def draw(timeline: Timeline, recording: Recording) -> Picture:
         caller_words=tuple(_caller_captions(timeline, scale)),
         agent_words=tuple(_agent_captions(timeline, scale)),
         floor=tuple(_floor_box(bar, scale) for bar in timeline.floor),
-        holds=tuple(
-            Box(
-                scale.x(hold.span.start_ms),
-                scale.width(hold.span.length_ms),
-                hold.end,
-                hold.why,
-                f"hold of {hold.span.length_ms:.0f} ms, {hold.end}: {hold.why}",
-            )
-            for hold in timeline.holds
-        ),
+        holds=holds,
         turns=tuple(
             Box(
                 scale.x(turn.span.start_ms),
@@ -202,15 +194,40 @@ def draw(timeline: Timeline, recording: Recording) -> Picture:
             for turn in timeline.turns
         ),
         tools=tools,
-        commits=tuple(
-            Box(scale.x(item.t_ms), 0, "commit", why(item), f"commit: {why(item)}")
-            for item in timeline.decisions
-            if item.event == "commit"
-        ),
+        commits=commits,
         tool_rows=max(1, rows.count),
         px_per_s=px_per_s,
         left=_LEFT,
     )
+
+
+def _decisions(timeline: Timeline, scale: "_Scale") -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+    """Holds and commits, whose labels share one row: each is cut where the next one begins."""
+    holds = [
+        Box(
+            scale.x(hold.span.start_ms),
+            scale.width(hold.span.length_ms),
+            hold.end,
+            hold.why,
+            f"hold of {hold.span.length_ms:.0f} ms, {hold.end}: {hold.why}",
+        )
+        for hold in timeline.holds
+    ]
+    commits = [
+        Box(scale.x(item.t_ms), 0, "commit", why(item), f"commit: {why(item)}")
+        for item in timeline.decisions
+        if item.event == "commit"
+    ]
+    starts = sorted(box.x for box in (*holds, *commits))
+
+    def cut(box: Box) -> Box:
+        begin = box.x + box.width
+        room = next((x for x in starts if x > begin + 1), float("inf")) - begin - 8
+        fits = len(box.label) * _CHAR_PX <= room
+        short = box.label[: max(0, int(room / _CHAR_PX) - 1)].rstrip() if not fits else ""
+        return box if fits else replace(box, label=f"{short}…" if short else "")
+
+    return tuple(map(cut, holds)), tuple(map(cut, commits))
 
 
 class _Scale:

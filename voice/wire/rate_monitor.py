@@ -4,8 +4,8 @@ Owns that one comparison, for one call. Pure: bytes and times in, a finding out.
 at 16 kHz that carries 8 kHz gives models chipmunk speech and wrong turn ends, and nothing in a
 single frame shows it. It corrects nothing: the finding is for the log and the client.
 
-The first 100 ms are not measured (clients begin with what they buffered while connecting), nor are
-holes of more than 250 ms (a muted client is not a slow one).
+The first 100 ms are not measured (clients begin with what they buffered while connecting), and a
+hole of more than 250 ms begins all over (a muted client is not a slow one, nor its backlog fast).
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,10 @@ class RateMonitor:
             return None
         step = now_ms - self._latest_ms
         self._latest_ms = now_ms
-        if now_ms - self._first_ms <= _SETTLE_MS or step > _HOLE_MS:
+        if step > _HOLE_MS:
+            # What the client kept back meanwhile comes in a burst now: measure afresh after it.
+            self._first_ms, self._span_ms, self._bytes = now_ms, 0.0, 0
+        if now_ms - self._first_ms <= _SETTLE_MS:
             return None
         self._span_ms += step
         self._bytes += size

@@ -72,3 +72,12 @@ def test_a_burst_at_the_start_and_holes_are_no_other_rate() -> None:
     assert _findings(monitor, 160, 0.5, 0, 50) == []
     for second in range(1, 20):
         assert _findings(monitor, 160, 20, second * 1000, second * 1000 + 400) == []
+
+
+def test_a_backlog_after_a_hole_is_no_faster_rate() -> None:
+    """H10: a stalled client that catches up has not changed its rate."""
+    monitor = RateMonitor(AudioFormat(Encoding.PCM16, 16_000))
+    found = [monitor.push(640, at) for at in range(0, 400, 20)]
+    found += [monitor.push(640, 750.0 + n) for n in range(18)]
+    found += [monitor.push(640, at) for at in range(780, 3000, 20)]
+    assert found == [None] * len(found)

@@ -64,7 +64,8 @@ export const began = (reason) => BEGAN[reason] ?? plain(reason ?? "");
 export const settled = (outcome) => SETTLED[outcome] ?? plain(outcome);
 
 export function committed(event) {
-  return (COMMITTED[event.reason] ?? plain(event.reason)) + said(event.text);
+  const word = event.reason === "interrupt_word" && event.text?.trim().includes(" ") ? "words" : null;
+  return (word ?? COMMITTED[event.reason] ?? plain(event.reason)) + said(event.text);
 }
 
 function known(value) {
@@ -102,8 +103,8 @@ export function phrase(event) {
       return { badge: "ignored", text: (SUPPRESSED[event.reason] ?? plain(event.reason)) + said(event.text) };
     case "turn_started": {
       if (event.reason === "confirmed") return null;
-      const pause = event.silence_ms ? `: ${short(event.silence_ms)} of silence` : "";
-      return { badge: `turn ${event.turn}`, text: `begins with ${began(event.reason)}${pause}` };
+      const pause = event.silence_ms ? `, then ${short(event.silence_ms)} of silence` : "";
+      return { badge: `turn ${event.turn}`, text: began(event.reason) + pause };
     }
     case "turn_ended":
       return event.outcome in ENDED_TURN
