@@ -11,24 +11,23 @@ Every call played here is also checked for what must hold in each (``Played.chec
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from runtime.agent import CallSettings, CloseCause
 from runtime.conversation.events import Event, ToolOutcome, ToolSettled
-from runtime.errors import ProviderError
 from runtime.models.scripted_model import ScriptedModel, Step
 from runtime.plane import InLoopAgent
 from runtime.project.model import Greeting, MemoryField, Project
 from runtime.store.memory_store import MemoryStore
 from runtime.tasks import cancel_and_settle
 from runtime.tools.result import ToolResult
+from tests.acceptance.voices import LegibleTts, Samples, played_chars
 from tests.fakes.projects import make_project
 from voice.audio.files import read_sound
 from voice.audio.format import WIDE
@@ -46,8 +45,7 @@ from voice.replay.runner import WALL_START, Channel
 from voice.replay.script import CallerLine, HangUp, Keys, Speech, Typed
 from voice.replay.virtual_loop import run_virtual
 from voice.speaking.pacer import Ticker
-from voice.speaking.ports import SpokenPiece, TtsStream
-from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
+from voice.speaking.tts_scripted import ScriptedTts
 from voice.wire.bargein_v1 import BargeinProtocol
 from voice.wire.events import WireProtocol
 from voice.wire.twilio import TwilioProtocol
@@ -58,7 +56,6 @@ COUGH: Final = "ns_burp.wav"
 
 Json = dict[str, Any]
 Tool = Callable[..., Awaitable[ToolResult]]
-Samples = NDArray[np.int16]
 
 
 # ------------------------------------------------------------------ the caller
@@ -114,99 +111,6 @@ def types(text: str, at: str) -> Said:
 def hangs_up(at: str, *, vanish: bool = False) -> Said:
     """End the call."""
     return Said(CallerLine(HangUp("vanish" if vanish else "stop"), parse_at(at)), None)
-
-
-# ------------------------------------------------------------------ the agent's voice
-
-
-class LegibleTts(ScriptedTts):
-    """Speaks so that the recording tells which character was played when.
-
-    Each character is a square wave of an amplitude of its own, so many in the order of asking.
-    """
-
-    FIRST: Final = 1000
-    STEP: Final = 6
-    MOST: Final = 5200
-
-    def __init__(
-        self, ms_per_char: int = 65, delay_s: float = 0.0, *, faults: TtsFaults | None = None
-    ) -> None:
-        super().__init__(ms_per_char, delay_s, WIDE.rate_hz, faults=faults)
-        self._places: dict[str, int] = {}
-        self._next = 0
-
-    def sound_of(self, text: str) -> Samples:
-        if text not in self._places:
-            self._places[text] = self._next
-            self._next = (self._next + len(text)) % self.MOST
-        width = self.ms_per_char * self.rate_hz // 1000
-        first = self._places[text]
-        numbers = (np.arange(first, first + len(text)) % self.MOST) * self.STEP + self.FIRST
-        wave = np.resize(np.repeat(np.array([1, -1]), 8), width)
-        return (numbers[:, None] * wave[None, :]).reshape(-1).astype(np.int16)
-
-    def played(self, text: str, heard: Samples) -> int:
-        """How many characters of ``text`` were played, as far as the last one of them."""
-        first = self._places.get(text)
-        if first is None:
-            return 0
-        width = self.ms_per_char * self.rate_hz // 1000
-        loud = np.abs(heard.astype(np.int32))
-        played = 0
-        for place in range(len(text)):
-            level = (first + place) % self.MOST * self.STEP + self.FIRST
-            if np.count_nonzero(loud == level) >= 0.5 * width:
-                played = place + 1
-        return played
-
-
-class PlannedTts(LegibleTts):
-    """Does something to some of its streams, by their number from 1."""
-
-    def __init__(
-        self,
-        *,
-        hangs: Sequence[int] = (),
-        dies: Sequence[int] = (),
-        delay_s: float = 0.0,
-        most_open: int | None = None,
-    ) -> None:
-        """``hangs``: no sound ever comes; ``dies``: fails after the first 500 ms of sound."""
-        super().__init__(delay_s=delay_s, faults=TtsFaults(most_open=most_open))
-        self.hangs = hangs
-        self.dies = dies
-
-    def open(self, language: str, voice: str | None) -> TtsStream:
-        stream = super().open(language, voice)
-        if self.opened in self.hangs:
-            return _Silent(stream)
-        return _Dying(stream) if self.opened in self.dies else stream
-
-
-class _Silent(TtsStream):
-    def __init__(self, stream: TtsStream) -> None:
-        self.stream = stream
-
-    def push(self, chunk: int, text: str) -> None:
-        self.stream.push(chunk, text)
-
-    def finish(self) -> None:
-        self.stream.finish()
-
-    async def pieces(self) -> AsyncIterator[SpokenPiece]:
-        await asyncio.Event().wait()
-        yield SpokenPiece(0, np.zeros(0, np.int16))
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
-
-class _Dying(_Silent):
-    async def pieces(self) -> AsyncIterator[SpokenPiece]:
-        async for piece in self.stream.pieces():
-            yield replace(piece, last=False)
-            raise ProviderError("the engine died", retryable=False)
 
 
 # ------------------------------------------------------------------ the way out
@@ -401,21 +305,10 @@ class Played:
                 continue  # the same sound twice: which of them was heard can't be told
             if any(char.isdigit() or char in "$*" for char in text):
                 continue  # spoken in other words than written
-            played = _played_chars(self.tts, text, self.recording.heard)
+            played = played_chars(self.tts, text, self.recording.heard)
             assert chars <= played, f"{chars} remembered, {played} played: {text!r}"
             missed = _whole_words(text[chars:played], text[played : played + 1])
             assert len(missed) <= 1 or not self.honest_marks, f"forgot {missed} of {text!r}"
-
-
-def _played_chars(tts: LegibleTts, text: str, heard: Samples) -> int:
-    """How far a text was played: its sentences one by one."""
-    played = 0
-    for chunk in tts.requests:
-        place = text.find(chunk)
-        if place >= 0 and (count := tts.played(chunk, heard)):
-            played = max(played, place + count)
-    # the space behind a sentence has no sound
-    return len(text) if played >= len(text.rstrip()) else played
 
 
 def _whole_words(text: str, after: str) -> list[str]:
@@ -425,7 +318,7 @@ def _whole_words(text: str, after: str) -> list[str]:
 
 
 def play(
-    steps: Sequence[Step],
+    steps: Sequence[Step] | ScriptedModel,
     *caller: Said,
     tools: Sequence[Tool] = (),
     greeting: str | Sequence[Greeting] = "",
@@ -447,7 +340,7 @@ def play(
     """Play one call in virtual time.
 
     Args:
-        steps: what the model answers, one a request.
+        steps: what the model answers, one a request; or the model.
         caller: what the caller does.
         tools: the agent's tools.
         greeting: what the agent says first.
@@ -471,7 +364,7 @@ def play(
     if project is None:
         resolved = settings or CallSettings(silence_timeout_ms=60_000)
         made = replace(made, settings=resolved, greetings=tuple(greetings or ()))
-    model = ScriptedModel(steps)
+    model = steps if isinstance(steps, ScriptedModel) else ScriptedModel(steps)
     company = Cast(
         made,
         model,

@@ -1,4 +1,4 @@
-"""Hearing, in whole calls: what is no speech starts nothing, and what breaks off comes to an end."""
+"""Hearing, in whole calls: no speech starts nothing, and what breaks off comes to an end."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,8 @@ import pytest
 
 from runtime.agent import CallSettings
 from runtime.models.scripted_model import Say
-from tests.acceptance.stage import Said, Samples, noise, play, says, voice
+from tests.acceptance.stage import Said, noise, play, says, voice
+from tests.acceptance.voices import Samples
 from voice.audio.format import AudioFormat
 from voice.floor.events import Transcribed
 from voice.hearing.ports import SpeechToText, SttFact, SttHints, SttStream
@@ -15,9 +16,7 @@ from voice.replay.at import parse_at
 from voice.replay.far_end import Conditions
 from voice.replay.script import CallerLine, Speech
 
-LONG = (
-    "We are open from nine to five on weekdays, and on Saturdays from ten to two, all year round."
-)
+LONG = "We are open from nine to five on weekdays, and on Saturdays from ten to two, all year."
 CHECK_IN = CallSettings(silence_timeout_ms=5000, silence_check_ins=1)
 
 

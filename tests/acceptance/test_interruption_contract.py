@@ -3,13 +3,21 @@
 import asyncio
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runtime import ToolContext, ToolResult, tool
 from runtime.models.ports import ChatRequest
 from runtime.models.scripted_model import Call, Say
-from tests.acceptance.stage import Played, Tool, play, says
+from runtime.project.loader import load
+from tests.acceptance.stage import Played, Tool, play, says, voice
+from voice.cli.virtual_call import EngineChoice, replay_project
+from voice.replay.at import parse_at
+from voice.replay.script import CallerLine, Speech
+
+FRONT_DESK = Path(__file__).parents[2] / "examples" / "front_desk"
 
 FILLER = "Let me look through the whole calendar for you, this can take a little while."
 
@@ -203,6 +211,37 @@ def test_a_tool_that_never_waits_reads_the_truth_at_its_last_line() -> None:
     assert all(cancelled == (t_ms > commit) for t_ms, cancelled in seen if abs(t_ms - commit) > 0.5)
     assert played.outcomes == ["ok"]
     assert "still_running" in str(played.prompt())
+
+
+def test_the_front_desk_books_once_whoever_talks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C01, C17: the example as it is: talked over while it books, asked, and told yes again."""
+    ledger = tmp_path / "ledger.jsonl"
+    monkeypatch.setenv("HARBOUR_CLINIC_LEDGER", str(ledger))
+    talk = (
+        ("How soon can I get in?", "agent_ends+300ms"),
+        ("Yes please.", "agent_ends+300ms"),
+        ("Wait a moment.", "#2:tool_starts+100ms"),
+        ("Did that go through?", "agent_ends+500ms"),
+        ("Yes please.", "agent_ends+500ms"),
+    )
+    result = replay_project(
+        load(FRONT_DESK, {}),
+        tuple(CallerLine(Speech(voice(0.9, 8000), 8000), parse_at(at)) for _, at in talk),
+        engines=EngineChoice(stt="scripted", tts="scripted", words=tuple(w for w, _ in talk)),
+    )
+    fields: list[dict[str, Any]] = [
+        {"event": e.event, "t_ms": e.t_ms, **dict(e.fields)} for e in result.events
+    ]
+    assert result.failures == () and result.recording.unstarted == ()
+    commit = next(f["t_ms"] for f in fields if f["event"] == "commit")
+    booked = [f for f in fields if f["event"] == "tool_settled" and f["tool"] == "book_appointment"]
+    assert [f["outcome"] for f in booked] == ["ok"]
+    assert booked[0]["t_ms"] > commit
+    assert len(ledger.read_text(encoding="utf-8").splitlines()) == 1
+    heard = [str(f["text"]) for f in fields if f["event"] == "agent_said" and f["complete"]]
+    assert any("Your booking number is 1001" in text for text in heard)
 
 
 @pytest.mark.parametrize("first_ms", [0, 2000, 4000])

@@ -3,7 +3,8 @@
 import pytest
 
 from runtime.models.scripted_model import Say
-from tests.acceptance.stage import LegibleTts, play, says, types
+from tests.acceptance.stage import play, says, types
+from tests.acceptance.voices import LegibleTts
 from voice.replay.far_end import Conditions, MarkFaults
 from voice.replay.link import Network
 
@@ -49,9 +50,7 @@ def test_what_is_remembered_ends_where_the_playback_was(after_ms: int, delay_ms:
     )
     assert chars * 65 <= heard_ms
     assert ("assistant", f"{SENTENCES[:chars].strip()} [interrupted]") in played.prompt()
-    assert SENTENCES[chars - 1 : chars + 1].strip() != SENTENCES[chars - 1 : chars + 1] or (
-        SENTENCES[chars] == " "
-    ), "it ends with a whole word"
+    assert " " in SENTENCES[chars - 1 : chars + 1], "it ends with a whole word"
 
 
 def test_typed_words_come_after_the_message_that_they_cut_off() -> None:
@@ -67,11 +66,8 @@ def test_typed_words_come_after_the_message_that_they_cut_off() -> None:
     assert second[0] == "assistant" and second[1].startswith("Your options are A,")
     assert second[1].endswith("[interrupted]") and "fails" not in second[1]
     assert third == ("user", "the second one")
-    assert (
-        played.last_sound_ms(played.only("commit")["t_ms"] + 200)
-        <= (played.only("commit")["t_ms"] + 21)
-        or played.texts()[1][1] == "cut"
-    )
+    commit = played.only("commit")["t_ms"]
+    assert played.last_sound_ms(played.named("turn_started")[-1]["t_ms"]) <= commit + 1
 
 
 def test_a_fixed_line_is_remembered_as_far_as_it_was_heard() -> None:
@@ -82,14 +78,14 @@ def test_a_fixed_line_is_remembered_as_far_as_it_was_heard() -> None:
     )
     played = play(
         [Say("On Saturday you need an appointment.")],
-        says("And on Saturday?", "agent_starts+1700ms", 0.9),
+        says("What about weekends?", "agent_starts+2300ms", 0.9),
         greeting=line,
     )
     (said, state, chars) = played.texts()[1]
     assert state == "cut" and "Friday" in said[:chars] and "Saturday" not in said[:chars]
     assert played.prompt() == [
         ("assistant", f"{line[:chars].strip()} [interrupted]"),
-        ("user", "And on Saturday?"),
+        ("user", "What about weekends?"),
     ]
     assert len(played.named("interrupted")) == 1
 

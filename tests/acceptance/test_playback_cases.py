@@ -8,19 +8,8 @@ import pytest
 from runtime.agent import CallSettings, InterruptionSettings
 from runtime.models.scripted_model import Say
 from runtime.project.model import Greeting
-from tests.acceptance.stage import (
-    Backstage,
-    LegibleTts,
-    PlannedTts,
-    Played,
-    Samples,
-    hangs_up,
-    noise,
-    play,
-    says,
-    silero,
-    voice,
-)
+from tests.acceptance.stage import Backstage, Played, hangs_up, noise, play, says, silero, voice
+from tests.acceptance.voices import LegibleTts, PlannedTts, Samples
 from voice.audio.format import AudioFormat
 from voice.hearing.ports import SttHints, SttStream
 from voice.hearing.stt_scripted import ScriptedStt
@@ -148,7 +137,7 @@ def test_sound_that_the_engine_delivers_too_late_is_never_sent() -> None:
     tts = LegibleTts(delay_s=0.9)
     played = play(
         [Say("Old words that nobody wants."), Say("New words, all of them.")],
-        says("First question.", "0.5s", 0.8),
+        says("This is my question.", "0.5s", 0.8),
         says("Stop, another one.", "2.2s", 1.0),
         tts=tts,
         strict=False,

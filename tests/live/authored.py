@@ -86,7 +86,7 @@ def timed_stt(lines: Sequence[Sequence[object]], latency_ms: int = 80) -> Speech
 
 
 class RulerTts(ScriptedTts):
-    """Each sample of a text is as high as the place of its character: what was played can be read.
+    """Each sample is as high as the place of its character: what was played can be read off.
 
     Texts are single sentences, or ``LONG``.
     """
@@ -100,6 +100,7 @@ class RulerTts(ScriptedTts):
     def sound_of(self, text: str) -> NDArray[np.int16]:
         first = max(0, LONG.find(text))
         places = np.arange(first, first + len(text)) * self.STEP + self.BASE
+        places[[at for at, char in enumerate(text) if char == " "]] = 0  # a rhythm like speech
         return np.repeat(places.astype(np.int16), self.ms_per_char * self.rate_hz // 1000)
 
 

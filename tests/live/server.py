@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -136,11 +136,8 @@ class Server:
         self.process.kill()
         self.process.wait(10)
         for child in children:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 child.kill()
-            except psutil.NoSuchProcess:
-                continue
-        psutil.wait_procs(children, timeout=5)
 
 
 @asynccontextmanager

@@ -70,16 +70,18 @@ def test_a_voice_that_breaks_costs_its_reply_an_apology_and_nothing_else(tmp_pat
     asyncio.run(scenario())
 
 
-def test_an_ear_that_breaks_keeps_neither_its_call_nor_others_from_going_on(
-    tmp_path: Path,
-) -> None:
-    """A stream that says it failed, and one that never answers again; the fourth call is sound."""
+def test_an_ear_that_breaks_is_named_and_no_other_call_notices(tmp_path: Path) -> None:
+    """One says that it failed, one never answers: these calls go on. One raises: a clean end."""
 
     async def scenario() -> None:
         async with serving_here(project(tmp_path)) as here:
             async with asyncio.TaskGroup() as group:
-                broken = [group.create_task(ear_breaks(here)) for _ in range(3)]
-            assert not any(task.result().is_over and not task.result().notices for task in broken)
+                tasks = [group.create_task(ear_breaks(here)) for _ in range(3)]
+            callers = [task.result() for task in tasks]
+            assert any(caller.named("problem", code="stt_failed") for caller in callers)
+            ended = [caller for caller in callers if caller.notices[-1]["type"] == "ended"]
+            assert len(ended) <= 1
+            assert all(caller.named("problem", code="internal") for caller in ended)
             async with calling(here.ws()) as caller:
                 await caller.until_event("say_settled", outcome="heard")
                 caller.say(word())

@@ -79,6 +79,20 @@ def test_a_call_goes_from_connect_to_goodbye_on_both_protocols(server: Server) -
     asyncio.run(scenario())
 
 
+def test_what_is_typed_before_the_agent_is_ready_is_answered(server: Server) -> None:
+    """Start and a text in one breath: the text is kept until the agent plane has the call."""
+
+    async def scenario() -> None:
+        async with calling(server.ws(), start=False, paced=False) as caller:
+            await caller.send(caller.phone.opening()[0])
+            await caller.type("say the early bird")
+            turn = await caller.until_event("turn_started", reason="text")
+            assert turn["turn"] == 2
+            await caller.until_event("agent_said", text="the early bird", state="written")
+
+    asyncio.run(scenario())
+
+
 async def leaves_cleanly(caller: Caller) -> None:
     await caller.until_event("say_settled", outcome="heard")
     await caller.hang_up()

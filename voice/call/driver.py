@@ -15,7 +15,7 @@ has ended. The server side of the socket is not here (``voice.gateway``), nor is
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, assert_never
 
@@ -69,6 +69,8 @@ _READY_S: Final = 15.0
 _CLOSE_S: Final = 2.0
 _EARLY_FRAMES: Final = 150
 """Caller frames kept while the agent plane is not ready: 3 s, the oldest go first."""
+_MOST_EARLY_INPUTS: Final = 64
+"""Keys and texts kept while the agent plane is not ready."""
 _MOST_BAD: Final = 50
 """Unusable messages after which the socket is closed."""
 
@@ -158,14 +160,12 @@ class Call:
                 if self._mouth is not None:
                     self._mouth.mark_reached(name)
             case wire.CallerKey(key):
-                self._post(fact.KeyPressed(key))
+                self._given(fact.KeyPressed(key))
             case wire.CallerTyped(text):
-                self._journal.write(
-                    "caller_said", (("text", text), ("final", True), ("by", "text"))
-                )
-                self._post(fact.TextTyped(text))
+                self._journal.caller_typed(text)
+                self._given(fact.TextTyped(text))
             case wire.CallerTapped(payload):
-                self._post(fact.ButtonTapped(payload))
+                self._given(fact.ButtonTapped(payload))
             case wire.CallStarted():
                 self._start(event)
             case wire.CallStopped():
@@ -177,9 +177,15 @@ class Call:
             case _:
                 assert_never(event)
 
+    def _given(self, given: fact.KeyPressed | fact.TextTyped | fact.ButtonTapped) -> None:
+        if self._floor is None and len(self._inbox) >= _MOST_EARLY_INPUTS:
+            self._refuse(wire.BadMessage("too_early", "the agent is not ready for so much"))
+        else:
+            self._post(given)
+
     def _refuse(self, bad: wire.BadMessage) -> None:
         self._bad += 1
-        self._note_problem(bad.code, bad.detail)
+        self._journal.problem(bad.code, bad.detail)
         answer = self._protocol.problem(bad)
         if answer is not None:
             self._out.control(answer)
@@ -192,18 +198,11 @@ class Call:
 
     def _start(self, started: wire.CallStarted) -> None:
         self._format = started.format
-        self._inbound = InboundAudio(started.format, self._note_problem)
+        self._inbound = InboundAudio(started.format, self._journal.problem)
         self._language = started.language or "en"
         slot = self._agent.attach(self.call_id, self._from_runtime)
         self._attached = True
-        self._journal.write(
-            "call_started",
-            (
-                ("channel", self._channel),
-                ("encoding", started.format.encoding.value),
-                ("rate_hz", started.format.rate_hz),
-            ),
-        )
+        self._journal.call_started(self._channel, started.format)
         self._agent.send(
             OpenCall(
                 self.call_id,
@@ -219,21 +218,19 @@ class Call:
     def _caller_audio(self, payload: bytes) -> None:
         if self._inbound is None:
             return
-        for frame in self._inbound.push(payload, self._now()):
-            if self._ear is None:
-                self._early.append(frame)
-            else:
-                self._hear(self._ear, frame)
+        self._hear(self._inbound.push(payload, self._now()))
 
-    def _hear(self, ear: Ear, frame: CallerFrame) -> None:
-        if self._closing is not None:
+    def _hear(self, frames: Iterable[CallerFrame]) -> None:
+        ear = self._ear
+        if ear is None:
+            self._early.extend(frames)
             return
-        if frame.follows_hole:
-            ear.gap(frame.end_ms)
-        ear.frame(frame.payload, frame.end_ms)
-
-    def _note_problem(self, code: str, detail: str) -> None:
-        self._journal.write("problem", (("code", code), ("detail", detail)))
+        for frame in frames:
+            if self._closing is not None:
+                return
+            if frame.follows_hole:
+                ear.gap(frame.end_ms)
+            ear.frame(frame.payload, frame.end_ms)
 
     def _from_runtime(self, message: FromRuntime) -> None:
         if self._closing is not None:
@@ -248,9 +245,7 @@ class Call:
             case CallReady():
                 self._ready(message)
             case CallRefused():
-                self._journal.write(
-                    "problem", (("code", "agent_refused"), ("detail", message.cause))
-                )
+                self._journal.problem("agent_refused", message.cause)
                 self._close("agent", code=1011, reason="agent_refused")
             case Happened():
                 self._journal.write(message.event, message.fields, at_ms=message.at_ms)
@@ -294,8 +289,8 @@ class Call:
         # Keys and texts may have come first; to the floor the call begins with this.
         self._inbox.appendleft(ready)
         self._drain()
-        while self._early:
-            self._hear(self._ear, self._early.popleft())
+        self._hear(self._early)
+        self._early.clear()
 
     def _hand_to_mouth(self, message: Say | SayText | SayEnd) -> None:
         mouth = self._mouth
@@ -331,13 +326,7 @@ class Call:
             self._draining = False
 
     def _handle(self, floor: Floor, event: fact.FloorEvent) -> None:
-        match event:
-            case fact.Transcribed() if event.text:
-                self._journal.caller_said(event)
-            case fact.SayStarted(say):
-                self._journal.write("say_started", (("say", say),))
-            case _:
-                pass
+        self._journal.noticed(event)
         for action in floor.handle(event, self._now()):
             self._perform(action)
         # Says that a flush settled without an interruption behind it (a dropped line).
@@ -414,10 +403,16 @@ class Call:
         return (self._loop.time() - self._opened_s) * 1000
 
     def _tick(self, loop_ms: float) -> None:
-        ear, mouth, fmt = self._ear, self._mouth, self._format
-        if ear is None or mouth is None or fmt is None or self._closing is not None:
+        try:
+            self._move(loop_ms - self._opened_s * 1000)
+        except Exception:
+            self._broken("tick")
+
+    def _move(self, now: float) -> None:
+        """20 ms of the call: frames go out, what was heard is followed."""
+        ear, mouth, fmt, inbound = self._ear, self._mouth, self._format, self._inbound
+        if ear is None or mouth is None or fmt is None or inbound is None or self.is_closing:
             return
-        now = loop_ms - self._opened_s * 1000
         # Facts of the tick wait until it is over, so that a say has settled (and the runtime knows)
         # before the floor draws what follows from its end.
         self._draining = True
@@ -429,16 +424,19 @@ class Call:
         if self.is_closing:
             return
         ear.spoke(mouth.playing(now), fmt.rate_hz, round(now))
-        if self._inbound is not None:
-            stopped_ms = self._inbound.stopped(round(now))
-            if stopped_ms is not None:
-                ear.gap(round(now))
-                self._post(fact.FramesStopped(stopped_ms))
+        self._hear(inbound.settled(round(now)))
+        stopped_ms = inbound.stopped(round(now))
+        if stopped_ms is not None:
+            ear.gap(round(now))
+            self._post(fact.FramesStopped(stopped_ms))
 
     def _say_settled(self, settled: SaySettled) -> None:
-        self._journal.say_settled(settled)
-        if settled.say >= 0:
-            self._agent.send(settled)
+        try:
+            self._journal.say_settled(settled)
+            if settled.say >= 0:
+                self._agent.send(settled)
+        except Exception:
+            self._broken("say settled")
 
     # ------------------------------------------------------------------ the end
 
@@ -449,10 +447,11 @@ class Call:
     def _broken(self, where: str) -> None:
         """A fault of ours: this call ends, no other notices."""
         _log.exception("a call failed", extra={"call": self.call_id, "where": where})
-        self._note_problem("internal", where)
-        self._close("lost", code=1011, reason="internal")
+        self._close("lost", code=1011, reason="internal", fault=where)
 
-    def _close(self, cause: CloseCause, code: int = 1000, reason: str = "") -> None:
+    def _close(
+        self, cause: CloseCause, code: int = 1000, reason: str = "", fault: str | None = None
+    ) -> None:
         if self._closing is not None:
             return
         # no await below: timers, ticker and sink go in one step, so nothing posts to a dead call
@@ -461,26 +460,33 @@ class Call:
         self._timers.cancel_all()
         if self._tick_handle is not None:
             self._ticker.remove(self._tick_handle)
-        self._settle_unheard()
-        if self._attached:
-            self._agent.send(CloseCall(self.call_id, cause, self._now()))
-        self._journal.write("call_ended", (("cause", cause),))
+        for tell in (self._tell_agent, self._tell_watchers):
+            try:
+                tell(cause, fault)
+            except Exception:  # what failed may fail again; the others are told all the same
+                _log.exception("the end of a call was not told", extra={"call": self.call_id})
         goodbye = self._protocol.goodbye(cause)
         if goodbye is not None:
             self._out.control(goodbye)
         self._out.close(code, reason or cause)
+
+    def _tell_agent(self, cause: CloseCause, _: str | None) -> None:
+        self._settle_unheard()
+        if self._attached:
+            self._agent.send(CloseCall(self.call_id, cause, self._now()))
+
+    def _tell_watchers(self, cause: CloseCause, fault: str | None) -> None:
+        if fault is not None:
+            self._journal.problem("internal", fault)
+        self._journal.write("call_ended", (("cause", cause),))
 
     def _settle_unheard(self) -> None:
         """Settle what the floor flushed and what it left open, each once."""
         for settled in self._flushed:
             self._agent.send(settled)
         self._flushed.clear()
-        if self._mouth is None:
-            return
-        for settled in self._mouth.flush(()):
-            self._journal.say_settled(settled)
-            if settled.say >= 0:
-                self._agent.send(settled)
+        if self._mouth is not None:
+            self._mouth.settle()
 
     async def _release(self) -> None:
         """Close ear and mouth within a bound, then let go of the agent plane."""

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from runtime.agent import Fields, SaySettled
+from voice.audio.format import AudioFormat
 from voice.call.events import CallEvent
 from voice.call.ports import Outbound
-from voice.floor.events import Transcribed
+from voice.floor.events import FloorEvent, SayStarted, Transcribed, TranscriberFailed
 from voice.wire.events import WireProtocol
 
 _MOST_TEXTS: Final = 256
@@ -44,6 +45,33 @@ class Journal:
         message = self._protocol.event(name, {"t_ms": t_ms, **dict(fields)})
         if message is not None:
             self._out.control(message)
+
+    def call_started(self, channel: str, fmt: AudioFormat) -> None:
+        """The client's first message has come."""
+        self.write(
+            "call_started",
+            (
+                ("channel", channel),
+                ("encoding", fmt.encoding.value),
+                ("rate_hz", fmt.rate_hz),
+            ),
+        )
+
+    def problem(self, code: str, detail: str) -> None:
+        """Something could not be used, or failed."""
+        self.write("problem", (("code", code), ("detail", detail)))
+
+    def noticed(self, fact: FloorEvent) -> None:
+        """Write what of a fact the floor is about to take is of interest outside."""
+        match fact:
+            case Transcribed() if fact.text:
+                self.caller_said(fact)
+            case SayStarted(say):
+                self.write("say_started", (("say", say),))
+            case TranscriberFailed(cause):
+                self.problem("stt_failed", cause)
+            case _:
+                pass
 
     def caller_said(self, heard: Transcribed) -> None:
         """The STT has words for a part of the caller's audio."""

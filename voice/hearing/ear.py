@@ -79,10 +79,11 @@ class Ear:
         self._cheap = WebRtcGate(narrow_hz)
         self._echo = EchoGate()
         self._onset = Onset(settings, sure=detector is not None)
+        self._hears_all = stt.hears_all
+        # An engine of an author's own may refuse: then there must be no row yet.
+        self._stt = stt.open(fmt, hints, sink)
         self._probe = detector.open(narrow_hz, self._scored) if detector is not None else None
         self._probed_ms = -(10**9)
-        self._hears_all = stt.hears_all
-        self._stt = stt.open(fmt, hints, sink)
         self._fed_ms = -(10**9)
         self._feed_until_ms = -(10**9)
         self._feeding = False

@@ -11,7 +11,7 @@ Rules.
 2. The gate is checked when a frame is due, not when the engine delivers it.
 3. Sound of a say that is settled is never sent.
 4. ``sink`` and ``settled`` are called from ``tick`` or from the event loop, never from inside
-   another method, so that the driver may call methods while it handles an event.
+   another method but ``settle``, so that the driver may call methods while it handles an event.
 5. For each say: at most one SayReady, SayStarted, then SayFinished or SayFailed; exactly one
    SaySettled. A say with nothing to speak has only SayFinished. Lines of the voice plane's own
    (negative ids, turn 0) are says like any other: the driver keeps them from the runtime.
@@ -98,7 +98,7 @@ class Mouth:
         self._says: dict[int, Utterance] = {}
         self._queue: list[Utterance] = []
         self._recent: deque[tuple[int, Script]] = deque(maxlen=_RECENT_SAYS)
-        self._posts: list[FloorEvent | SaySettled] = []
+        self._posts: deque[FloorEvent | SaySettled] = deque()
         self._drain_due = False
         self._held = False
         self._prune_at_ms = 0.0
@@ -239,11 +239,15 @@ class Mouth:
         """Marks that meant nothing, by kind."""
         return self._ledger.ignored
 
-    async def aclose(self) -> None:
-        """Settle what is open (through ``settled``) and close every stream; idempotent."""
+    def settle(self) -> None:
+        """Settle what is open, now and through ``settled``, after what was settled before."""
         for settlement in self._cut(list(self._says.values())):
             self._post(settlement)
         self._drain()
+
+    async def aclose(self) -> None:
+        """Settle what is open (through ``settled``) and close every stream; idempotent."""
+        self.settle()
         await self._synthesizer.aclose()
 
     # ------------------------------------------------------------------------------- feeding
@@ -424,9 +428,8 @@ class Mouth:
     def _drain(self) -> None:
         """Hand over what was posted; what that causes in turn comes with the next round."""
         self._drain_due = False
-        posts, self._posts = self._posts, []
-        for event in posts:
-            match event:
+        for _ in range(len(self._posts)):
+            match event := self._posts.popleft():
                 case SaySettled():
                     self._settled(event)
                 case _:

@@ -1,0 +1,51 @@
+"""The list of promises is complete, held by tests, and its table is fresh."""
+
+from pathlib import Path
+
+from tests.acceptance_table import DOCUMENT, faults, held_ids, promised_ids, table, with_table
+
+PROMISED = (
+    "A01 A02 A04 A05 A06 A07 A08 A09 A10 A12 A13 A14 B01 B02 B03 B04 B05 C01 C03 C07 C08 C11 C17 "
+    "D04 D06 H01 H02 H03 H04 H05 H06 H07 H08 H10 H11 H12 H13 I01 I02 I03 I04 I06 I08 I09 "
+    "N02 N03 N04 N05 N06"
+).split()
+"""What this version stands for, whatever else the document promises."""
+
+WHOLE_CALLS = [name for name in PROMISED if name[0] in "ABCD"]
+"""Promises that a caller can hear: each is held by a whole call, not by parts alone."""
+
+
+def test_every_promise_has_its_tests_and_the_table_is_fresh() -> None:
+    assert faults(DOCUMENT.read_text(encoding="utf-8"), held_ids()) == []
+
+
+def test_what_this_version_stands_for_is_promised() -> None:
+    assert set(PROMISED) <= set(promised_ids(DOCUMENT.read_text(encoding="utf-8")))
+
+
+def test_what_a_caller_can_hear_is_held_by_a_whole_call() -> None:
+    held = held_ids()
+    parts_only = [
+        name
+        for name in WHOLE_CALLS
+        if not any(path.startswith("acceptance/") for path, _ in held[name])
+    ]
+    assert parts_only == []
+
+
+def test_a_stale_table_a_bare_promise_and_an_unknown_id_are_told(tmp_path: Path) -> None:
+    (tmp_path / "test_x.py").write_text(
+        'def test_one():\n    """A01, B02: as it should."""\n', encoding="utf-8"
+    )
+    held = held_ids(tmp_path)
+    assert held == {"A01": [("test_x.py", "test_one")], "B02": [("test_x.py", "test_one")]}
+    text = (
+        "- **A01** Stops.\n- **C03** Settles.\n\n"
+        "<!-- table: written by python -m tests.acceptance_table --write -->\n"
+        "<!-- end of table -->\n"
+    )
+    told = faults(text, held)
+    assert [line.split()[0] for line in told] == ["B02", "C03", "the"]
+    fresh = with_table(text, table(held, ["A01", "C03"]))
+    assert "| A01 | `test_x.py`: one |" in fresh
+    assert [line.split()[0] for line in faults(fresh, held)] == ["B02", "C03"]
