@@ -159,6 +159,8 @@ class OpenCall:
     """Unix time at ms 0 of the call; prompts' clock = this + call ms."""
     slot: int = 0
     """Index into the shared ``interrupted_through`` table."""
+    resumed: bool = False
+    """The agent process was replaced in the middle of this call, whose turns are numbered on."""
 
 
 @dataclass(frozen=True, slots=True)

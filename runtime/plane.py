@@ -8,7 +8,7 @@ this is the whole agent plane; live it runs inside the child process of ``runtim
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -29,13 +29,15 @@ from runtime.project.model import Project
 from runtime.store.memory_store import MemoryStore
 from runtime.store.ports import EventStore
 from runtime.store.write_behind import WriteBehind
-from runtime.tasks import cancel_and_settle
+from runtime.tasks import cancel_and_settle, run_bounded
 
 __all__ = ["InLoopAgent"]
 
 LOAD_BOUND_S = 3.0
 _SETTLE_S = 5.0
 """Over the longest timeout of a tool: what it may take to settle a call."""
+_CLOSE_S = 5.0
+"""What the store, and each model, may take to close."""
 _BACKLOG = 1000
 """Messages of one call that wait while its conversation is loaded."""
 
@@ -142,9 +144,9 @@ class InLoopAgent(AgentPlane):
             bound = max(longest, self._parts.project.tool_timeout_s) + _SETTLE_S
             await asyncio.wait(self._serving, timeout=bound)
         await cancel_and_settle(*self._serving, *self._leaving)
-        await self._journal.aclose()
+        await _close_quietly("the store", self._journal.aclose(_CLOSE_S))
         for _, model in self._parts.models:
-            await model.aclose()
+            await _close_quietly("a model", model.aclose())
 
     # -- delivery
 
@@ -286,6 +288,14 @@ class _Conversation:
     def is_taken(self) -> bool:
         """Whether a call that is not over yet has it."""
         return self.loading or (self.session is not None and not self.session.is_closing)
+
+
+async def _close_quietly(what: str, closing: Coroutine[Any, Any, None]) -> None:
+    """One part that can't be closed keeps no other open."""
+    try:
+        await run_bounded(closing, 3 * _CLOSE_S)
+    except Exception as error:
+        _logger.error("%s could not be closed", what, extra={"error": type(error).__name__})
 
 
 def _at_random(_: OpenCall) -> str:

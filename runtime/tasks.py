@@ -1,4 +1,4 @@
-"""The four ways in which our code cancels, bounds, closes and finishes asynchronous work.
+"""The few ways in which our code cancels, bounds, closes and finishes asynchronous work.
 
 Owns the only uses of asyncio's cancelling primitives. ``asyncio.wait_for`` is no bound on a task
 that refuses to end, ``asyncio.shield`` loses the error of what it shields, and ``asyncio.gather``
@@ -10,11 +10,17 @@ tasks with an owner of their own belong in an ``asyncio.TaskGroup``, not here.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-__all__ = ["cancel_and_settle", "closing_stream", "finish_before_leaving", "run_bounded"]
+__all__ = [
+    "cancel_and_settle",
+    "closing_stream",
+    "finish_before_leaving",
+    "raise_if_cancelled",
+    "run_bounded",
+]
 
 T = TypeVar("T")
 
@@ -25,19 +31,22 @@ _leaving: set[asyncio.Task[Any]] = set()
 
 
 async def cancel_and_settle(
-    *tasks: asyncio.Task[Any], grace: float = 1.0
+    *tasks: asyncio.Task[Any],
+    grace: float = 1.0,
+    cancelled_before: Collection[asyncio.Task[Any]] = (),
 ) -> set[asyncio.Task[Any]]:
     """Cancel each task once and wait until all have ended, ``grace`` seconds at most.
 
-    A second cancel would cut the cleanup that the first one started, so there is none. Errors of
-    the tasks are retrieved and dropped. The task that calls is never cancelled by itself.
+    A second cancel would cut the cleanup that the first one started, so there is none: tasks in
+    ``cancelled_before`` are only waited for. Errors of the tasks are retrieved and dropped. The
+    task that calls is never cancelled by itself.
 
     Returns:
         The tasks that still run; they are kept alive until they end.
     """
     me = asyncio.current_task()
     running = {task for task in tasks if task is not me and not task.done()}
-    for task in running:
+    for task in running.difference(cancelled_before):
         task.cancel()
     try:
         if running:
@@ -80,7 +89,8 @@ async def closing_stream(
     """Close an asynchronous generator where the block is left, not when the loop gets round to it.
 
     It is closed by the task that read it, since cancel scopes of libraries inside must be left by
-    the task that entered them; closing is bounded by ``grace`` seconds.
+    the task that entered them; closing is bounded by ``grace`` seconds. An error of the closing is
+    logged and goes no further: it must not take the place of what ended the block.
     """
     try:
         yield stream
@@ -92,6 +102,21 @@ async def closing_stream(
                     await close()
             except TimeoutError:
                 _logger.warning("a stream did not close in time")
+            except Exception as error:
+                _logger.warning("a stream did not close", extra={"error": type(error).__name__})
+
+
+def raise_if_cancelled() -> None:
+    """Raise the cancellation of this task that an error of some cleanup has taken the place of.
+
+    For whoever catches errors of code that may be cancelled: without it the task would live on.
+
+    Raises:
+        asyncio.CancelledError: somebody has cancelled this task.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def finish_before_leaving(coro: Coroutine[Any, Any, T], grace: float) -> T:

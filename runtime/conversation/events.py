@@ -43,6 +43,8 @@ class CallStarted:
     wall_start: float
     """Unix time at ms 0 of the call."""
     metadata: tuple[tuple[str, str], ...] = ()
+    resumed: bool = False
+    """The same call as before, after the agent process was replaced."""
 
 
 @dataclass(frozen=True, slots=True)

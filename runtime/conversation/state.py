@@ -134,6 +134,8 @@ class ConversationState:
     at_ms: int = 0
     turn: int = 0
     """The latest turn."""
+    turns_before_call: int = 0
+    """The latest turn when the present call began."""
     call: CallStarted | None = None
     ended: bool = False
     history: list[HistoryItem] = field(default_factory=list[HistoryItem])
@@ -195,6 +197,8 @@ class ConversationState:
     def _apply(self, fact: Fact, turn: int) -> None:
         match fact:
             case CallStarted():
+                if not fact.resumed or self.ended:
+                    self.turns_before_call = self.turn
                 self.call, self.ended = fact, False
             case CallEnded():
                 self.ended = True
@@ -286,7 +290,10 @@ class ConversationState:
 
     def _memory_set(self, fact: MemorySet, turn: int) -> None:
         key = (fact.namespace, fact.name)
-        if fact.writer == "model" and turn == self._undo_turn:
+        if fact.writer != "model":
+            # What an author's tool wrote stands, also where the model wrote before it.
+            self._undo = [undo for undo in self._undo if undo.key != key]
+        elif turn == self._undo_turn:
             self._undo.append(_Undo(key, self.memory.get(key), key in self.memory))
         self.memory[key] = json.loads(fact.value)
 

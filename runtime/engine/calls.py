@@ -6,6 +6,7 @@ asked call gets exactly one outcome, and the round waits for all of them, one fa
 """
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Protocol
@@ -13,6 +14,7 @@ from typing import Protocol
 from runtime.agent import Json
 from runtime.conversation.events import Fact, MemorySet, ToolAsked, ToolOutcome, ToolSettled
 from runtime.conversation.memory import MemorySchema, writable
+from runtime.conversation.prompt_history import STILL_RUNNING
 from runtime.conversation.state import ConversationState
 from runtime.engine.builtin import HANG_UP, LISTEN, SET_FIELDS
 from runtime.errors import MemoryWriteError
@@ -128,7 +130,9 @@ class Calls:
 
     def _announce(self, turn: int, number: int, call: RequestedCall) -> int:
         call_id = self._host.next_call_id()
-        asked = ToolAsked(call_id, call.id, call.name[:100], _sendable(call.arguments), number)
+        known = call.name in self._tools or call.name in self._builtin
+        name = call.name if known else _wire_name(call.name)
+        asked = ToolAsked(call_id, call.id, name, _sendable(call.arguments), number)
         self._host.record(turn, asked)
         return call_id
 
@@ -154,10 +158,20 @@ class Calls:
             return False
         if parsed.unwrapped:
             _logger.warning("a model encoded arguments twice", extra={"tool": call.name})
+        if self._is_running(call.name, canonical_json(parsed.values)):
+            self._settle(turn, call_id, "failed", STILL_RUNNING)
+            return True
         started = self._runner.start(definition, parsed.values, call_id=call_id, turn=turn)
         if started is not None:
             running.append(started)
         return True
+
+    def _is_running(self, tool: str, canonical: str) -> bool:
+        """Whether an equal call runs: one of an earlier call of the conversation counts too."""
+        return any(
+            made.started and (made.tool, made.arguments) == (tool, canonical)
+            for made in self._host.state.open_calls
+        )
 
     # -- the engine's own
 
@@ -190,6 +204,11 @@ class Calls:
 
     def _settle(self, turn: int, call_id: int, outcome: ToolOutcome, result: str) -> None:
         self._host.record(turn, ToolSettled(call_id, outcome, result))
+
+
+def _wire_name(name: str) -> str:
+    """A name that providers take back: one that they refuse would fail every later request."""
+    return re.sub("[^a-zA-Z0-9_-]", "_", name[:64]) or "unnamed"
 
 
 def _sendable(arguments: str) -> str:

@@ -15,7 +15,9 @@ from runtime.tools.call import RunningCall
 __all__ = ["MOST_SENDS", "Outbox"]
 
 MOST_SENDS = 50
-"""Messages one call of a tool may queue; no caller listens to more."""
+"""Messages one call of a tool may queue; no caller listens to more. Of those that are dropped as
+many are recorded.
+"""
 
 
 class Outbox:
@@ -40,6 +42,7 @@ class Outbox:
         """Queue a tool's message, or drop it and record that."""
         if not isinstance(text, str) or not text.strip():
             return
+        text = str.__str__(text)  # of a subclass (an enum's member) only the characters travel on
         count = self._sent.get(call.call_id, 0)
         if self._is_closed(call.turn) or call.cancel_wanted:
             self._drop(call, text, "interrupted")
@@ -63,4 +66,6 @@ class Outbox:
         self._sent.pop(call_id, None)
 
     def _drop(self, call: RunningCall, text: str, reason: str) -> None:
-        self._record(call.turn, MessageDropped(call.call_id, text, reason))
+        call.drops += 1
+        if call.drops <= MOST_SENDS:
+            self._record(call.turn, MessageDropped(call.call_id, text, reason))

@@ -131,7 +131,9 @@ class Session:
         self._loop = loop
         self._zero_s = loop.time()
         """Loop time of the call's ms 0, as near as it is known."""
-        self._turn_base = record.state.turn
+        state = record.state
+        goes_on = opening.resumed and not state.ended
+        self._turn_base = state.turns_before_call if goes_on else state.turn
         """The conversation counts turns over all its calls, the voice plane over one."""
         self._turns: dict[int, _Entry] = {}
         self._interrupted = 0
@@ -163,9 +165,14 @@ class Session:
         if self._recovers:
             self._recover()
         opening = self._opening
-        self.record(
-            0, CallStarted(opening.channel, opening.language, opening.wall_start, opening.metadata)
+        started = CallStarted(
+            opening.channel,
+            opening.language,
+            opening.wall_start,
+            opening.metadata,
+            opening.resumed,
         )
+        self.record(0, started)
         self._emit(CallReady(opening.call, self._record.conversation, self._parts.project.settings))
 
     async def run(self) -> set[asyncio.Task[Any]]:
@@ -175,7 +182,11 @@ class Session:
             Tasks that refused to end; tools among them may still bring late outcomes.
         """
         await self._closing.wait()
-        stubborn = await cancel_and_settle(*(entry.task for entry in self._turns.values()))
+        entries = self._turns.values()
+        stubborn = await cancel_and_settle(
+            *(entry.task for entry in entries),
+            cancelled_before=[entry.task for entry in entries if entry.ended],
+        )
         return stubborn | await self._runner.close()
 
     @property
@@ -189,7 +200,9 @@ class Session:
             outcome = "unknown" if made.started else "cancelled"
             reason = refusal(outcome, "the agent was restarted")
             self._append(made.turn, ToolSettled(made.call_id, outcome, reason))
-        for turn in sorted(self._record.state.open_turns):
+        state = self._record.state
+        unheard = {message.turn for message in state.open_messages}  # nobody says them any more
+        for turn in sorted((state.open_turns | unheard) - state.interrupted):
             self._append(turn, TurnInterrupted("restart"))
 
     def handle(self, message: ToRuntime) -> None:
@@ -397,7 +410,12 @@ class Session:
         """Wait until the outcomes of commits are stored, ``FLUSH_BOUND_S`` at most."""
         if self._unstored_commit:
             self._unstored_commit = False
-            if not await self._parts.journal.flush(FLUSH_BOUND_S):
+            try:
+                stored = await self._parts.journal.flush(FLUSH_BOUND_S)
+            except asyncio.CancelledError:
+                self._unstored_commit = True  # the next turn's to wait for
+                raise
+            if not stored:
                 self._report(0, "problem", (("code", "store_slow"),))
 
     def record_model(self, turn: int, fact: ModelCalled) -> None:

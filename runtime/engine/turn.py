@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 
 from runtime.agent import Input, StartTurn, TurnOutcome
 from runtime.conversation.events import ModelCalled
-from runtime.engine.calls import Calls, RoundOutcome
+from runtime.engine.calls import MOST_CALLS, Calls, RoundOutcome
 from runtime.engine.speech import OpenSay, Speech
 from runtime.models.ports import (
     CallAsked,
@@ -33,11 +33,20 @@ from runtime.models.ports import (
     TextDelta,
 )
 from runtime.project.model import Project
-from runtime.tasks import closing_stream
+from runtime.tasks import closing_stream, raise_if_cancelled
 
-__all__ = ["FIRST_TOKEN_S", "MOST_ROUNDS", "NEXT_TOKEN_S", "Turn", "TurnHost"]
+__all__ = [
+    "FIRST_TOKEN_S",
+    "MOST_REPLY_CHARS",
+    "MOST_ROUNDS",
+    "NEXT_TOKEN_S",
+    "Turn",
+    "TurnHost",
+]
 
 MOST_ROUNDS = 20
+MOST_REPLY_CHARS = 20_000
+"""Where the reply of a model that does not stop is ended: over twenty minutes of speech."""
 FIRST_TOKEN_S = 20.0
 """How long a model may think before it counts as failed."""
 NEXT_TOKEN_S = 15.0
@@ -110,6 +119,12 @@ class _Reply:
         """Whether anything of it was taken."""
         return self.text is not None or bool(self.calls) or bool(self.cut_off)
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is longer than any sane reply."""
+        chars = len(self.text.text) if self.text is not None else 0
+        return chars > MOST_REPLY_CHARS or len(self.calls) + len(self.cut_off) > MOST_CALLS
+
 
 class _Superseded(Exception):
     """An uncertain turn was confirmed with other words: what the model says is for nothing."""
@@ -148,7 +163,8 @@ class Turn:
             if self._certain:
                 self._begin()
             return await self._run()
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            raise_if_cancelled()
             _logger.error("a turn failed", extra={"error": type(error).__name__})
             if not self._certain:
                 await self._confirmed.wait()
@@ -267,10 +283,14 @@ class Turn:
                             await self._wait_confirmed()
                         bound.reschedule(loop.time() + NEXT_TOKEN_S)
                         self._take(event, reply, number)
+                        if reply.is_endless:
+                            break
             outcome = "ok"
         except _Superseded:
             raise
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            raise_if_cancelled()
+            # A cancellation that nobody asked of this turn is a fault of the model's library.
             outcome = "failed"
             _logger.warning("a model failed", extra={"model": name, "error": type(error).__name__})
             reply.failed = True

@@ -5,6 +5,7 @@ Owns the tables and their version. Write-ahead logging, so that a reader never h
 last moments. SQLAlchemy's core is used, so that another database is another URL.
 """
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ from sqlalchemy import (
     String,
     Table,
     event,
-    insert,
     select,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.schema import CreateTable
 
 from runtime.conversation.events import Event
 from runtime.store.codec import decode, encode_fact, kind_of
@@ -56,6 +57,7 @@ class SqliteStore(EventStore):
         """Keep events at ``path``; its folder is made if it is missing."""
         self._path = path
         self._engine: AsyncEngine | None = None
+        self._opening = asyncio.Lock()
 
     async def append(self, events: Sequence[Event]) -> None:
         """Write events in one transaction; those that are there already are left as they are.
@@ -99,8 +101,12 @@ class SqliteStore(EventStore):
             await engine.dispose()
 
     async def _open(self) -> AsyncEngine:
-        if self._engine is not None:
+        async with self._opening:  # whoever comes second takes the engine of the first
+            if self._engine is None:
+                self._engine = await self._connect()
             return self._engine
+
+    async def _connect(self) -> AsyncEngine:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -113,14 +119,15 @@ class SqliteStore(EventStore):
         except BaseException:
             await engine.dispose()
             raise
-        self._engine = engine
         return engine
 
     async def _check_version(self, connection: AsyncConnection) -> None:
-        await connection.run_sync(_metadata.create_all)
+        for table in _metadata.sorted_tables:  # another process may be at it in this moment
+            await connection.execute(CreateTable(table, if_not_exists=True))
         version = (await connection.execute(select(_about.c.version))).scalar()
         if version is None:
-            await connection.execute(insert(_about).values(version=SCHEMA_VERSION))
+            first = sqlite_insert(_about).values(version=SCHEMA_VERSION)
+            await connection.execute(first.on_conflict_do_nothing())
         elif version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self._path.name} has version {version} of the tables; this one reads "

@@ -79,14 +79,18 @@ class WriteBehind:
         return True
 
     async def load(self, conversation: str, timeout: float) -> list[Event]:
-        """Read a conversation, after what waits to be written.
+        """Read a conversation, with what still waits to be written.
 
         Raises:
             TimeoutError: the store did not answer in time.
             StoreError: what it holds can't be read.
         """
         await self.flush(timeout)
-        return await run_bounded(self._store.load(conversation), timeout)
+        waiting = [event for event in self._waiting if event.conversation == conversation]
+        stored = await run_bounded(self._store.load(conversation), timeout)
+        # Without what a failing store has not taken, new events would get numbers taken already.
+        known = stored[-1].sequence if stored else 0
+        return [*stored, *(event for event in waiting if event.sequence > known)]
 
     async def aclose(self, timeout: float = 5.0) -> None:
         """Write what waits, ``timeout`` seconds at most, and close the store; idempotent."""

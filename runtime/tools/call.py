@@ -91,6 +91,8 @@ class RunningCall:
         self.cancel_wanted = False
         self.cancel_delivered = False
         self.expired = False
+        self.drops = 0
+        """Messages of it that were not queued."""
         self.timers: list[asyncio.TimerHandle] = []
 
     @property
@@ -135,8 +137,9 @@ class RunningCall:
         await asyncio.sleep(0)
 
     def hang_up(self) -> None:
-        """Ask for the end of the call."""
-        self._host.hang_up(self.turn)
+        """Ask for the end of the call; one that was given up has no say in it any more."""
+        if self.outcome is None:
+            self._host.hang_up(self.turn)
 
     def enter_commit(self) -> None:
         """Begin a commit section, unless the caller has already said no."""

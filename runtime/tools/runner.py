@@ -40,6 +40,8 @@ GRACE_S = 1.0
 """How long a cancelled tool may clean up."""
 
 MAX_RESULT_CHARS = 100_000
+MAX_REASON_CHARS = 2_000
+"""Of the text of a ``ToolError``."""
 
 _logger = logging.getLogger(__name__)
 
@@ -232,7 +234,7 @@ class ToolRunner:
 def idempotency_key(conversation: str, tool: str, canonical: str, n: int) -> str:
     """The key of a wish: equal until it is fulfilled, whoever tries it again."""
     text = canonical_json([conversation, tool, canonical, n])
-    return sha256(text.encode()).hexdigest()[:32]
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def refusal(status: str, reason: str) -> str:
@@ -273,7 +275,12 @@ def _judge_late(
 
 def _failure(call: RunningCall, error: BaseException) -> str:
     _log_failure(call, error)
-    told = str(error) if isinstance(error, ToolError) else "it failed with an internal error"
+    told = "it failed with an internal error"
+    if isinstance(error, ToolError):
+        try:
+            told = str(error)[:MAX_REASON_CHARS]
+        except Exception:  # author's code, in a callback that must settle the call
+            _logger.error("a tool's error has no text", extra={"tool": call.name})
     return refusal("failed", told)
 
 
@@ -298,7 +305,7 @@ def _answer(call: RunningCall, value: object) -> tuple[ToolOutcome, str]:
 def _json_text(value: object) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, RecursionError) as error:
+    except Exception as error:  # containers may be author's code, and the call must be settled
         raise ValueError("not a JSON value") from error
     text.encode()  # a lone surrogate is no text: UnicodeEncodeError is a ValueError
     return text

@@ -471,7 +471,12 @@ class Call:
         self._out.close(code, reason or cause)
 
     def _tell_agent(self, cause: CloseCause, _: str | None) -> None:
-        self._settle_unheard()
+        """Settle what the floor flushed and what it left open, each once; then close."""
+        for settled in self._flushed:
+            self._agent.send(settled)
+        self._flushed.clear()
+        if self._mouth is not None:
+            self._mouth.settle()
         if self._attached:
             self._agent.send(CloseCall(self.call_id, cause, self._now()))
 
@@ -479,14 +484,6 @@ class Call:
         if fault is not None:
             self._journal.problem("internal", fault)
         self._journal.write("call_ended", (("cause", cause),))
-
-    def _settle_unheard(self) -> None:
-        """Settle what the floor flushed and what it left open, each once."""
-        for settled in self._flushed:
-            self._agent.send(settled)
-        self._flushed.clear()
-        if self._mouth is not None:
-            self._mouth.settle()
 
     async def _release(self) -> None:
         """Close ear and mouth within a bound, then let go of the agent plane."""

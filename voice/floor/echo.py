@@ -13,6 +13,9 @@ from rapidfuzz.distance import Levenshtein
 
 from voice.floor.words import Tokens, tokens_of
 
+_CHARS_A_S: Final = 22
+"""Faster than any voice speaks, so that no echo is missed; the rest is still to come."""
+_SPARE_CHARS: Final = 12
 _BEGIN_MS: Final = 2500
 _TAIL_MS: Final = 800
 """Words that begin this long after the agent's last sound may still be its echo."""
@@ -36,23 +39,24 @@ class SpokenLine:
     say: int
     started_ms: int
     ended_ms: int | None = None
+    held_since_ms: int | None = None
+    silent_ms: int = 0
+    """What holds have cost it before the one that runs."""
     pieces: list[str] = field(default_factory=list[str])
     chars: int = 0
-    _tokens: Tokens | None = None
 
-    @property
-    def tokens(self) -> Tokens:
-        """The line's words so far."""
-        if self._tokens is None:
-            self._tokens = tokens_of("".join(self.pieces))
-        return self._tokens
+    def said_by(self, at_ms: int) -> Tokens:
+        """Its words that can have been heard by then: what is still to come has no echo."""
+        last_ms = min(t for t in (at_ms, self.ended_ms, self.held_since_ms) if t is not None)
+        spoken_ms = max(0, last_ms - self.started_ms - self.silent_ms)
+        chars = _SPARE_CHARS + spoken_ms * _CHARS_A_S // 1000
+        return tokens_of("".join(self.pieces)[:chars])
 
     def add(self, text: str) -> None:
         """Take the next piece of the written text, up to a bound."""
         if self.chars < _KEPT_CHARS:
             self.pieces.append(text[: _KEPT_CHARS - self.chars])
             self.chars += len(text)
-            self._tokens = None
 
 
 class SpokenLately:
@@ -76,6 +80,19 @@ class SpokenLately:
             if line.say == say:
                 line.add(text)
 
+    def held(self, now: int) -> None:
+        """The gate closed: the line that is being heard goes no further."""
+        for line in self._lines:
+            if line.ended_ms is None and line.held_since_ms is None:
+                line.held_since_ms = now
+
+    def released(self, now: int) -> None:
+        """The gate opened: it goes on."""
+        for line in self._lines:
+            if line.held_since_ms is not None:
+                line.silent_ms += now - line.held_since_ms
+                line.held_since_ms = None
+
     def ended(self, say: int | None, now: int) -> None:
         """The line was heard to its end, or cut; ``None`` = whatever is playing."""
         for line in self._lines:
@@ -89,7 +106,9 @@ class SpokenLately:
         it takes the same words in a row, begun before the line ended, and two only as a whole line.
         """
         return any(
-            _repeats(tokens, line.tokens, line.ended_ms is None or start_ms < line.ended_ms)
+            _repeats(
+                tokens, line.said_by(end_ms), line.ended_ms is None or start_ms < line.ended_ms
+            )
             for line in self._lines
             if _overlaps(line, start_ms, end_ms)
         )
@@ -101,14 +120,15 @@ class SpokenLately:
         further than its first word.
         """
         return 0 < len(tokens) < _LONG and any(
-            line.tokens[: len(tokens)] == tokens and 0 <= start_ms - line.started_ms <= _BEGIN_MS
+            line.said_by(start_ms + _BEGIN_MS)[: len(tokens)] == tokens
+            and 0 <= start_ms - line.started_ms <= _BEGIN_MS
             for line in self._lines
         )
 
     def may_become_echo(self, tokens: Tokens, start_ms: int, end_ms: int) -> bool:
         """Whether a few first words could be the beginning of an echo: wait for more of them."""
         return len(tokens) < _LONG and any(
-            _contains(line.tokens, tokens)
+            _contains(line.said_by(end_ms), tokens)
             for line in self._lines
             if line.ended_ms is None and _overlaps(line, start_ms, end_ms)
         )

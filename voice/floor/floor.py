@@ -30,7 +30,7 @@ from runtime.agent import (
     TurnEnded,
     Working,
 )
-from voice.floor.actions import DropSay, FloorAction
+from voice.floor.actions import DropSay, FloorAction, HoldOutput, ReleaseOutput
 from voice.floor.closing import Closing
 from voice.floor.ending import Ending
 from voice.floor.events import (
@@ -154,6 +154,14 @@ class Floor:
             return [DropSay(event.say)] if isinstance(event, Say) else []
         if self._dispatch(event):
             self._settle()
+        for action in step.actions:
+            match action:
+                case HoldOutput():
+                    self._parts.spoken.held(step.now)
+                case ReleaseOutput():
+                    self._parts.spoken.released(step.now)
+                case _:
+                    pass
         return step.actions
 
     # ------------------------------------------------------------------ which event goes where

@@ -61,7 +61,7 @@ class Access:
         """Whether a webhook's POST may announce a call; ``url_path`` is its path and query."""
         if self._config.is_open:
             return self._is_own_page(headers)
-        if self._config.twilio_auth_token is None:
+        if not self._config.twilio_auth_token:
             return self._has_token(headers, query)
         return self._is_signed(headers, url_path, params, ("https", "http"))
 
@@ -118,7 +118,7 @@ class Access:
 
     def _has_token(self, headers: Headers, query: Mapping[str, str]) -> bool:
         token = self._config.auth_token
-        if token is None:
+        if not token:  # an empty one is none: everybody knows it
             return False
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = bearer.strip() if scheme.lower() == "bearer" else query.get("token", "")
@@ -133,7 +133,7 @@ class Access:
     ) -> bool:
         token = self._config.twilio_auth_token
         signature = headers.get(HEADER)
-        if token is None or not signature:
+        if not token or not signature:  # anyone can sign with an empty token
             return False
         scheme, _, rest = self.public_base(headers).partition("://")
         secure, plain = schemes
@@ -141,7 +141,10 @@ class Access:
             tried = [secure, plain]
         else:
             tried = [secure if scheme == "https" else plain]
-        urls = [url for way in tried for url in candidate_urls(f"{way}://{rest}{url_path}")]
+        try:
+            urls = [url for way in tried for url in candidate_urls(f"{way}://{rest}{url_path}")]
+        except ValueError:  # the request's host is no address
+            return False
         return is_signed(token, signature, urls, params)
 
     def _is_own_page(self, headers: Headers) -> bool:

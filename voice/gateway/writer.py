@@ -111,6 +111,7 @@ class SocketWriter(Outbound):
         """Drop queued sound and marks, then send the clear (if any) before anything else."""
         self._sound.clear()
         self.queued_ms = 0.0
+        self._over_since_s = None
         if message is not None and self._closing is None and not self._gone:
             self._notices.appendleft(message)
             self._wake.set()

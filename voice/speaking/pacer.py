@@ -16,13 +16,14 @@ _log = logging.getLogger(__name__)
 class TickHandle:
     """A member's place; give it to ``Ticker.remove``."""
 
-    __slots__ = ("alive", "phase", "tick")
+    __slots__ = ("alive", "failing", "phase", "tick")
 
     def __init__(self, tick: Callable[[float], None], phase: int) -> None:
         """Belongs to the phase of that number; -1 = every sub-tick."""
         self.tick = tick
         self.phase = phase
         self.alive = True
+        self.failing = False
 
 
 class Ticker:
@@ -49,7 +50,10 @@ class Ticker:
         return handle
 
     def every(self, run: Callable[[], None]) -> TickHandle:
-        """Call ``run`` after the members of each sub-tick."""
+        """Call ``run`` after the members of each sub-tick.
+
+        It serves all of them, so it is called again after a failure.
+        """
         handle = TickHandle(lambda _: run(), -1)
         self._every += (handle,)
         self._wanted.set()
@@ -104,6 +108,10 @@ class Ticker:
             return
         try:
             handle.tick(now_ms)
+            handle.failing = False
         except Exception:  # one call's fault must not stop the others' sound
-            _log.exception("a member of the ticker failed and was removed")
-            self.remove(handle)
+            if not handle.failing:
+                _log.exception("a member of the ticker failed")
+            handle.failing = True
+            if handle.phase >= 0:
+                self.remove(handle)

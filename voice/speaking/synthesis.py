@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from runtime.errors import ProviderError
+from runtime.tasks import run_bounded
 from voice.speaking.ports import SpokenPiece, TextToSpeech, TtsStream
 from voice.speaking.utterance import Utterance
 
@@ -223,8 +224,7 @@ class Synthesizer:
             reader.cancel()
             await asyncio.wait({reader}, timeout=_CLOSE_WITHIN_S)
         try:
-            async with asyncio.timeout(_CLOSE_WITHIN_S):
-                await voicing.stream.aclose()
+            await run_bounded(voicing.stream.aclose(), _CLOSE_WITHIN_S)
         except Exception as error:  # closing is best effort; the provider may be gone
             _log.warning("speech stream not closed", extra={"cause": type(error).__name__})
 

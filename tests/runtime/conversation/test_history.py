@@ -287,3 +287,15 @@ def _check_well_formed(messages: list[ChatMessage]) -> None:
             assert message.text or message.calls
             waiting = [call.id for call in message.calls]
     assert not waiting
+
+
+def test_what_an_author_s_tool_wrote_over_the_model_stands_when_the_turn_is_reopened() -> None:
+    """B09"""
+    state = state_of(
+        (1, TurnStarted("input", "speech", "I'm Nora")),
+        (1, MemorySet("desk", "name", '"nora"', "model", 1)),
+        (1, MemorySet("desk", "name", '"Nora"', "tool", 2)),
+        (1, MemorySet("desk", "name", '"NORA"', "model", 3)),
+        (2, TurnStarted("input", "speech", "I'm Nora Feld", reopens=1)),
+    )
+    assert state.memory == {("desk", "name"): "Nora"}

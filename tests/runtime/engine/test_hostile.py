@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from runtime import ToolContext, ToolResult, tool
-from runtime.agent import HangUp, SayText, StartTurn, TurnEnded
+from runtime.agent import CallReady, HangUp, OpenCall, SayText, StartTurn, TurnEnded
 from runtime.conversation.events import (
     Event,
     MessageWritten,
@@ -16,7 +16,7 @@ from runtime.conversation.events import (
     TurnFinished,
     TurnStarted,
 )
-MOST_REPLY_CHARS = 20_000
+from runtime.engine.turn import MOST_REPLY_CHARS
 from runtime.models.ports import CallCutOff, ChatModel, ChatRequest, Finished, ModelEvent, TextDelta
 from runtime.models.scripted_model import Call, ScriptedModel
 from runtime.models.scripted_model import Say as Write
@@ -235,7 +235,8 @@ async def test_a_turn_of_the_life_before_can_be_reopened() -> None:
     model = ScriptedModel([Write("Hello Nora Feld.")])
     second = InLoopAgent(make_project(), models=[model], store=cut, first_id=1_000_001)
     again = Voice(second)
-    await again.ready("same")
+    second.send(OpenCall(1, "same", "test", "en", (), 0.0, again.slot, resumed=True))
+    await again.wait_for(CallReady)
     again.turn = 2
     again.hear("I'm Nora Feld", reopens=2)
     await again.wait_ended()
@@ -285,12 +286,10 @@ async def test_a_tool_that_floods_after_the_interruption_costs_a_bounded_record(
             await context.send(f"message {number}")
         return ToolResult()
 
-    async with connected([Call("flood")], flood) as call:
+    async with connected([Call("flood")], flood, strict=False) as call:
         call.voice.hear("go")
         call.voice.interrupt()
         await asyncio.sleep(1)
-        call.voice.hear("x")
-        await asyncio.sleep(0.1)
         assert len(call.voice.happened("send_dropped")) < 200
 
 

@@ -2,6 +2,9 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -154,3 +157,55 @@ def test_text_that_no_utf8_holds_is_stored_with_a_replacement(tmp_path: Path) ->
         await store.aclose()
 
     asyncio.run(main())
+
+
+def test_a_sqlite_file_is_opened_once_by_whoever_comes_first(tmp_path: Path) -> None:
+    """N05: two conversations are loaded at the same time; no connection is left over."""
+    before = threading.active_count()
+
+    async def main() -> None:
+        store = SqliteStore(tmp_path / "log.db")
+        loads = [asyncio.ensure_future(store.load(f"c{n}")) for n in range(5)]
+        await asyncio.wait(loads)
+        assert [load.result() for load in loads] == [[]] * 5
+        await store.aclose()
+
+    asyncio.run(main())
+    assert threading.active_count() == before
+
+
+def test_two_processes_may_open_a_new_file_at_the_same_time(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from runtime.store.sqlite_store import SqliteStore\n"
+        "async def main():\n"
+        "    store = SqliteStore(Path(sys.argv[1]))\n"
+        "    print('ready', flush=True); sys.stdin.readline()\n"
+        "    assert await store.load('c') == []\n"
+        "    await store.aclose()\n"
+        "asyncio.run(main())\n"
+    )
+    for n in range(3):
+        children = [
+            subprocess.Popen(
+                [sys.executable, "-c", script, str(tmp_path / f"{n}.db")],
+                cwd=Path(__file__).parents[3],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+            )
+            for _ in range(3)
+        ]
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+        for child in children:
+            assert child.stdin is not None
+            child.stdin.write("\n")
+            child.stdin.flush()
+        for child in children:
+            _, errors = child.communicate(timeout=30)
+            assert child.returncode == 0, errors

@@ -115,3 +115,18 @@ async def test_loading_comes_after_what_waits_to_be_written() -> None:
     journal.add(event(1))
     assert [e.sequence for e in await journal.load("c", 1)] == [1]
     await journal.aclose()
+
+
+@in_virtual_time
+async def test_what_a_failing_store_has_not_taken_yet_is_loaded_all_the_same() -> None:
+    """Otherwise the conversation would go on from an old number, and its log be torn."""
+    store = FlakyStore()
+    await store.append([event(1)])
+    store.failures = 10**9
+    journal = WriteBehind(store)
+    journal.start()
+    journal.add(event(2))
+    journal.add(Event("other", 1, 0, 0, CallEnded("lost")))
+    journal.add(event(3))
+    assert [e.sequence for e in await journal.load("c", 1)] == [1, 2, 3]
+    await journal.aclose(timeout=0.1)

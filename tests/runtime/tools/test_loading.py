@@ -107,3 +107,24 @@ def test_tools_imported_from_elsewhere_are_not_taken_twice(tmp_path: Path) -> No
 def test_a_missing_file_is_a_loading_error(tmp_path: Path) -> None:
     with pytest.raises(ToolLoadingError, match="FileNotFoundError"):
         load_tools([tmp_path / "none.py"], tmp_path)
+
+
+def test_two_projects_with_a_lib_of_the_same_name_each_get_their_own(tmp_path: Path) -> None:
+    """R17: what one project's tools share is shared by its files only."""
+    roots = [tmp_path / name for name in ("one", "two")]
+    for root in roots:
+        write(root, "lib_of_two/__init__.py", "")
+        write(root, "lib_of_two/data.py", f"NAME = {root.name!r}\nSEEN = []\n")
+        body = (
+            HEAD
+            + "from lib_of_two import data\nfrom lib_of_two.data import NAME\n"
+            + "data.SEEN.append(1)\n"
+        )
+        for file in ("tools.py", "more.py"):
+            name = f"t_{file[:-3]}"
+            write(root, file, body + tool_text(name).replace("'x'", "NAME + str(len(data.SEEN))"))
+    found = [
+        [t.description for t in load_tools([root / "tools.py", root / "more.py"], root)]
+        for root in (roots[0], roots[1], roots[0])
+    ]
+    assert found == [["one1", "one2"], ["two1", "two2"], ["one3", "one4"]]

@@ -1,4 +1,4 @@
-"""One call in memory: its driver between a client that records and an agent plane played by hand."""
+"""One call in memory: a driver between a client that records and an agent played by hand."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -63,9 +63,7 @@ class HandPlane(AgentPlane):
         self.tell(CallReady(1, "c", settings or CallSettings()))
 
     def say(self, say: int, text: str, *, turn: int = 1) -> None:
-        self.tell(
-            Say(1, turn, say, "reply"), SayText(1, turn, say, text), SayEnd(1, turn, say)
-        )
+        self.tell(Say(1, turn, say, "reply"), SayText(1, turn, say, text), SayEnd(1, turn, say))
 
 
 @dataclass

@@ -57,7 +57,7 @@ def test_what_a_client_types_before_the_agent_is_there_is_kept_within_bounds() -
     async def main() -> None:
         async with line(started=False) as it:
             it.call.received(START)
-            for number in range(80):
+            for _ in range(80):
                 it.call.received('{"type":"key","key":"5"}')
             assert it.problems() == ["too_early"] * (80 - 64)
             it.agent.ready()

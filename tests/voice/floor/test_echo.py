@@ -120,3 +120,12 @@ def test_memory_of_what_was_spoken_is_bounded() -> None:
     for say in range(2, 60):
         lately.started(say, ["something else entirely"], 1000 + say)
     assert not lately.is_echo(("word",) * 5, 1100, 1500)
+
+
+def test_words_that_the_agent_has_not_said_yet_are_no_echo() -> None:
+    """D13: a caller may ask about what would have come."""
+    lately = spoken(ended=None)
+    lately.held(1700)
+    assert not lately.is_echo(tokens_of("the afternoon slot"), 1800, 2600)
+    lately.released(2700)
+    assert lately.is_echo(tokens_of("the afternoon slot"), 3900, 4600)

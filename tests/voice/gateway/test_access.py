@@ -148,3 +148,28 @@ def test_the_streams_address_is_the_public_one() -> None:
     )
     proxied = {"host": "abc.ngrok.example", "x-forwarded-proto": "https"}
     assert opened().stream_url(proxied, "T") == "wss://abc.ngrok.example/twilio/stream/T"
+
+
+@pytest.mark.parametrize("field", ["auth_token", "twilio_auth_token"])
+def test_an_empty_token_lets_nobody_in(field: str) -> None:
+    """``TWILIO_AUTH_TOKEN=`` in an environment file: anyone can sign with an empty key."""
+    other = "twilio_auth_token" if field == "auth_token" else "auth_token"
+    config = GatewayConfig(
+        host="0.0.0.0", public_url="https://calls.example.com", **{field: "", other: TOKEN}
+    )
+    access = Access(config)
+    for url, params in (("https", [("From", "+1")]), ("wss", [])):
+        signature = sign("", f"{url}://calls.example.com/twilio", params)
+        headers = {"x-twilio-signature": signature, "authorization": "Bearer "}
+        assert not access.may_announce(headers, {"token": ""}, "/twilio", params)
+        assert not access.may_stream(headers, {"token": ""}, "/twilio", "", 0)
+    assert not access.may_call({"authorization": "Bearer "}, {})
+    assert not access.may_call({}, {"token": ""})
+
+
+@pytest.mark.parametrize("host", ["[", "h:abc", "h:99999", "[::1", "h:-1", ""])
+def test_a_host_that_is_no_address_is_refused_and_nothing_raises(host: str) -> None:
+    headers = {"host": host, "x-twilio-signature": "c2lnbmF0dXJl"}
+    access = by_signature(public_url=None)
+    assert not access.may_announce(headers, {}, "/twilio", [])
+    assert not access.may_stream(headers, {}, "/twilio/stream", "", 0)

@@ -225,3 +225,22 @@ def test_the_longest_wait_in_the_queue_is_told() -> None:
     lags = play(scenario).lags
     assert len(lags) == 1
     assert abs(lags[0] - 0.09) < 1e-6
+
+
+def test_a_client_that_was_behind_before_a_clear_is_not_ended_for_it() -> None:
+    """H05: what was dropped on purpose is nothing that it still owes."""
+
+    async def scenario(socket: Socket, writer: SocketWriter) -> None:
+        socket.open.clear()
+        for number in range(10):
+            writer.audio(sound(number))
+        await asyncio.sleep(0.1)
+        socket.open.set()
+        writer.clear("clear")
+        await asyncio.sleep(10)
+        writer.audio(sound(99))
+        await asyncio.sleep(0.1)
+
+    socket = play(scenario)
+    assert socket.stalled_at == []
+    assert socket.sent[-1] == sound(99)

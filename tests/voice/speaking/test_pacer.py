@@ -137,3 +137,26 @@ def test_it_sleeps_while_there_is_nobody() -> None:
         await asyncio.wait({task})
 
     run_virtual(main())
+
+
+def test_a_failing_run_for_all_members_is_tried_again_and_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """N03: without the shared detector every call would be deaf for ever."""
+
+    async def main() -> None:
+        ticker = Ticker(phases=1)
+        ran: list[bool] = []
+
+        def run() -> None:
+            ran.append(len(ran) > 3)
+            if not ran[-1]:
+                raise ValueError("secret")
+
+        ticker.every(run)
+        await ticking(ticker, 0.2)
+        assert ran.count(True) >= 5
+
+    with caplog.at_level(logging.ERROR):
+        run_virtual(main())
+    assert len(caplog.records) == 1

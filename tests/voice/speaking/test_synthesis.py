@@ -35,6 +35,7 @@ class ManualTts(TextToSpeech):
         self.push_fails = False
         self.close_fails = False
         self.close_hangs = False
+        self.close_is_stubborn = False
 
     @property
     def rate_hz(self) -> int:
@@ -86,6 +87,11 @@ class ManualStream(TtsStream):
             raise ConnectionError("gone")
         if self._tts.close_hangs:
             await asyncio.Event().wait()
+        while self._tts.close_is_stubborn:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                continue
 
 
 def test_a_stream_that_ends_by_itself_is_followed_by_another() -> None:
@@ -256,6 +262,26 @@ def test_no_third_stream_opens_while_two_are_closing() -> None:
             assert len(tts.streams) == 2
             await rig.until(2.5)
             assert len(tts.streams) == 3
+
+    run(main())
+
+
+def test_streams_that_will_not_close_do_not_silence_the_call() -> None:
+    """N03, A10: an engine that swallows its cancellation is left behind."""
+
+    async def main() -> None:
+        tts = ManualTts()
+        tts.close_is_stubborn = True
+        async with Rig(tts) as rig:
+            for say in (1, 2, 3):
+                rig.speak(say, "Hello.")
+                if say < 3:
+                    rig.mouth.flush()
+            assert len(tts.streams) == 2
+            await rig.until(6)
+            assert len(tts.streams) == 3
+            tts.close_is_stubborn = False
+            await rig.until(70)
 
     run(main())
 
