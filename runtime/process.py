@@ -5,8 +5,9 @@ process and writes to it, one reads and posts what it reads to the event loop in
 the loop nor a caller's sound ever waits for the child. The child's loop beats; when it falls
 silent, the tool that holds it up is named, and when it stays silent, or dies, the life is over:
 each open call is told (``AgentLost``), a new life is begun, and the calls are opened again there on
-their conversations, whose log shows what was left open. What the voice plane sends from then on
-goes to the new life, in order.
+their conversations, whose log shows what was left open. What the voice plane sends from then on is
+held until a new life serves, and goes there in order; lives that end young are followed by longer
+and longer pauses.
 
 Owns the child. What runs inside of it is ``process_child``; the same plane without a process is
 ``plane``.
@@ -43,7 +44,6 @@ from runtime.process_messages import (
     Ready,
     Stop,
     Stuck,
-    ToChild,
 )
 from runtime.tasks import cancel_and_settle
 
@@ -59,7 +59,8 @@ START_BOUND_S = 60.0
 _WATCH_S = 0.25
 _STOP_BOUND_S = 40.0
 _RESTART_S = (0.0, 0.2, 1.0, 5.0)
-"""Pauses before a new life, by how many in a row never came to serve."""
+"""Pauses before a new life, by how many in a row did not serve for ``_STABLE_S``."""
+_STABLE_S = 10.0
 
 _logger = logging.getLogger(__name__)
 
@@ -74,9 +75,7 @@ class _OpenCall:
     opened_s: float = 0.0
     conversation: str | None = None
     """Known once the agent answered."""
-    served_by: int = 0
-    """The life that said it is ready."""
-    reopened: bool = False
+    is_ready: bool = False
     """The voice plane has had its ``CallReady``; another one is not for it."""
     open_tools: tuple[str, ...] = ()
 
@@ -96,6 +95,7 @@ class _Health:
     """What is known of the present life."""
 
     ready: bool = False
+    ready_s: float = 0.0
     last_beat_s: float = 0.0
     stuck_told: bool = False
     not_started: NotStarted | None = None
@@ -132,10 +132,11 @@ class ChildAgent(AgentPlane):
         self._slots = InterruptedThrough(self._table)
         self._calls: dict[int, _OpenCall] = {}
         self._life: Life | None = None
-        self._held: list[ToChild] = []
-        """What was sent between two lives."""
+        self._held: list[ToRuntime] = []
+        """What was sent while no life serves."""
         self._lives = 0
-        self._failed_starts = 0
+        self._short_lives = 0
+        """How many in a row."""
         self._health = _Health()
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
@@ -209,7 +210,10 @@ class ChildAgent(AgentPlane):
         entry = self._calls.pop(call, None)
         if entry is not None:
             self._slots.give_back(entry.slot)
-            self._put(Detach(call))
+            if self._life is not None and self._health.ready:
+                self._life.put(Detach(call))
+            else:
+                self._held = [frame for frame in self._held if frame.call != call]
 
     async def aclose(self) -> None:
         """Stop the process: it settles what runs, within its tools' timeouts; then it is ended."""
@@ -222,11 +226,12 @@ class ChildAgent(AgentPlane):
             self._life.put(Stop())
             await self._life.end(_STOP_BOUND_S if self._health.ready else 1.0)
 
-    def _put(self, frame: ToChild) -> None:
-        if self._life is not None:
+    def _put(self, frame: ToRuntime) -> None:
+        # A life that dies before it serves has done nothing of what it was sent.
+        if self._life is not None and self._health.ready:
             self._life.put(frame)
         elif not isinstance(frame, OpenCall) and len(self._held) < MOST_WAITING:
-            self._held.append(frame)  # calls are opened by the next life itself
+            self._held.append(frame)  # calls are opened by ``_begin_to_serve``
 
     # -- lives
 
@@ -245,13 +250,18 @@ class ChildAgent(AgentPlane):
             over=lambda cause: self._over(number, cause),
         )
         self._life = Life(setup, self._table, events)
+
+    def _begin_to_serve(self) -> None:
+        """The life is ready: open the calls there, and hand over what was held for it."""
+        if self._life is None or self._health.ready:
+            return
+        self._health.ready = True
+        self._health.ready_s = asyncio.get_running_loop().time()
+        self._health.news.set()
         for entry in self._calls.values():
             if entry.opening is not None:
-                self._life.put(
-                    replace(
-                        entry.opening, conversation=entry.conversation or entry.opening.conversation
-                    )
-                )
+                known = entry.conversation or entry.opening.conversation
+                self._life.put(replace(entry.opening, conversation=known, resumed=entry.is_ready))
         for frame in self._held:
             self._life.put(frame)
         self._held.clear()
@@ -260,20 +270,21 @@ class ChildAgent(AgentPlane):
         """A life has ended: tell the calls, begin the next."""
         if number != self._lives or self._closed:
             return
-        was_ready = self._health.ready
-        self._health.over = cause
-        self._health.news.set()
-        if self._failed_starts == 0 and not was_ready and number == 1:
+        loop, health = asyncio.get_running_loop(), self._health
+        health.over = cause
+        health.news.set()
+        if number == 1 and not health.ready:
             return  # never served: ``start`` says why
-        self._failed_starts = 0 if was_ready else self._failed_starts + 1
+        stable = health.ready and loop.time() - health.ready_s >= _STABLE_S
+        self._short_lives = 0 if stable else self._short_lives + 1
         self._life = None
         _logger.error("the agent process is gone", extra={"cause": cause})
         for call, entry in list(self._calls.items()):
             entry.open_tools = ()
-            if entry.served_by == number:
+            if entry.is_ready and health.ready:  # else all it was sent is held for the next
                 entry.tell(AgentLost(call, cause))
-        pause = _RESTART_S[min(self._failed_starts, len(_RESTART_S) - 1)]
-        asyncio.get_running_loop().call_later(pause, self._begin_again, number)
+        pause = _RESTART_S[min(self._short_lives, len(_RESTART_S) - 1)]
+        loop.call_later(pause, self._begin_again, number)
 
     def _begin_again(self, number: int) -> None:
         if number == self._lives and not self._closed:
@@ -291,8 +302,7 @@ class ChildAgent(AgentPlane):
                 case Beat():
                     pass
                 case Ready():
-                    self._health.ready = True
-                    self._health.news.set()
+                    self._begin_to_serve()
                 case NotStarted():
                     self._health.not_started = frame
                     _logger.error("the agent could not be built")
@@ -302,18 +312,18 @@ class ChildAgent(AgentPlane):
                 case Logged():
                     _relog(frame)
                 case _:
-                    self._hand_over(number, frame)
+                    self._hand_over(frame)
 
-    def _hand_over(self, number: int, message: FromRuntime) -> None:
+    def _hand_over(self, message: FromRuntime) -> None:
         entry = self._calls.get(message.call)
         if entry is None:
             return
         match message:
             case CallReady(conversation=conversation):
-                entry.conversation, entry.served_by = conversation, number
-                if entry.reopened:
+                entry.conversation = conversation
+                if entry.is_ready:
                     return
-                entry.reopened = True
+                entry.is_ready = True
             case Working(open=tools):
                 entry.open_tools = tuple(tool.name for tool in tools)
             case _:
@@ -331,11 +341,11 @@ class ChildAgent(AgentPlane):
                 # This loop itself stood still: the child's beats may be waiting behind.
                 self._health.last_beat_s = loop.time()
             silent_s = loop.time() - self._health.last_beat_s
-            if not self._health.ready or self._life is None:
+            if self._life is None:
                 continue
-            if silent_s > self._hang_s:
+            if silent_s > (self._hang_s if self._health.ready else START_BOUND_S):
                 self._life.kill()  # its end is noticed like any other
-            elif silent_s > STUCK_AFTER_S and not self._health.stuck_told:
+            elif silent_s > STUCK_AFTER_S and self._health.ready and not self._health.stuck_told:
                 self._health.stuck_told = True
                 self._tell_stuck("", "")
 
@@ -348,7 +358,7 @@ class ChildAgent(AgentPlane):
             extra={"tools": ", ".join(suspects) or tool, "where": where},
         )
         now = asyncio.get_running_loop().time()
-        for call, entry in self._calls.items():
+        for call, entry in list(self._calls.items()):
             for name in entry.open_tools:
                 if name in suspects:
                     at_ms = round((now - entry.opened_s) * 1000)

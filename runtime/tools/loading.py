@@ -1,7 +1,8 @@
 """Importing an author's tool modules from disk.
 
 Owns the import: each file becomes a module of its own under a private name, the project root is on
-``sys.path`` only meanwhile, and what fails names the file and the cause. Which files belong to a
+``sys.path`` only meanwhile, a project's own modules (``lib``) are never another project's, and what
+fails names the file and the cause. Which files belong to a
 project is known to ``runtime.project``.
 """
 
@@ -12,8 +13,10 @@ import traceback
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 from runtime.errors import ToolDefinitionError, ToolLoadingError
 from runtime.tools.decorator import definition_of
@@ -40,6 +43,11 @@ RESERVED_NAMES = frozenset(
     }
 )
 """Names of the engine's own tools: an author's tool that takes one is refused."""
+
+_modules_of: dict[str, dict[str, ModuleType]] = {}
+"""By project root, what its tools have imported from there: ``lib`` of one is not ``lib`` of the
+next, though both have the same name in ``sys.modules``.
+"""
 
 
 def load_tools(paths: Sequence[Path], root: Path) -> tuple[ToolDef, ...]:
@@ -106,12 +114,32 @@ def _import(path: Path, root: Path) -> ModuleType:
 @contextmanager
 def _on_path(root: Path) -> Generator[None, None, None]:
     entry = str(root.resolve())
+    for other, modules in _modules_of.items():
+        if other != entry:
+            for name, module in modules.items():
+                if sys.modules.get(name) is module:
+                    del sys.modules[name]
+    sys.modules.update(_modules_of.get(entry, {}))
+    before = set(sys.modules)
     sys.path.insert(0, entry)
     try:
         yield
     finally:
         if entry in sys.path:
             sys.path.remove(entry)
+        new = {name: module for name, module in sys.modules.items() if name not in before}
+        own = {name: module for name, module in new.items() if _lies_in(module, root.resolve())}
+        _modules_of.setdefault(entry, {}).update(own)
+
+
+def _lies_in(module: ModuleType, root: Path) -> bool:
+    """Whether a module was found by the root on the path, not by an environment below it."""
+    spec = cast("ModuleSpec | None", getattr(module, "__spec__", None))
+    if spec is None:
+        return False
+    top = spec.name.partition(".")[0]
+    places = [spec.origin or "", *(spec.submodule_search_locations or ())]
+    return any(Path(at).is_relative_to(root / part) for at in places for part in (top, f"{top}.py"))
 
 
 def _where(error: BaseException, path: Path) -> str:

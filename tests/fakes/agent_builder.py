@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import logging
 import os
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from runtime import ToolContext, ToolResult, tool
 from runtime.errors import Place, Problem, ProjectError
@@ -41,6 +44,27 @@ async def block(seconds: float, *, context: ToolContext) -> ToolResult:
     return ToolResult({"blocked": seconds})
 
 
+@tool(description="Speaks and logs in words of the author's own types.")
+async def enums(*, context: ToolContext) -> ToolResult:
+    """Send a member of a string enum, which no other process can import, and log two."""
+    module = _author_module()
+    logging.getLogger("author").warning("spoke", extra={"tone": module.Tone.HELLO, "n": module.N.A})
+    await context.send(module.Tone.HELLO)
+    return ToolResult("spoken")
+
+
+def _author_module() -> Any:
+    module = ModuleType("only_in_the_child")
+    sys.modules[module.__name__] = module
+    text = (
+        "from enum import Enum, IntEnum\n"
+        "class Tone(str, Enum):\n    HELLO = 'Hello there.'\n"
+        "class N(IntEnum):\n    A = 3\n"
+    )
+    exec(text, module.__dict__)
+    return module
+
+
 def _answer(request: ChatRequest) -> Part:
     """``call <tool> <json>`` makes the call; anything else, and every result, is read back."""
     last = request.messages[-1]
@@ -53,7 +77,7 @@ def _answer(request: ChatRequest) -> Part:
 def build(store: Path, notes: Path) -> AgentParts:
     """An agent that does what it is told."""
     os.environ[_NOTES] = str(notes)
-    project = make_project(order, block)
+    project = make_project(order, block, enums)
     return AgentParts(project, [ScriptedModel([_answer], repeat_last=True)], SqliteStore(store))
 
 
@@ -67,7 +91,15 @@ def build_and_die(store: Path, notes: Path) -> AgentParts:
     os._exit(7)
 
 
-def _be_a_parent(folder: str) -> None:
+def build_for_ever(store: Path, notes: Path) -> AgentParts:
+    """A project whose files never end."""
+    os.environ[_NOTES] = str(notes)
+    _note(pid=os.getpid())
+    time.sleep(600)
+    raise AssertionError
+
+
+def _be_a_parent(folder: str, build: str) -> None:
     """Start an agent process, say its number, and die without a word to it."""
     from runtime.process import ChildAgent
 
@@ -76,10 +108,12 @@ def _be_a_parent(folder: str) -> None:
         agent = ChildAgent(
             path,
             store_path=path / "log.db",
-            build="tests.fakes.agent_builder:build",
+            build=f"tests.fakes.agent_builder:{build}",
             arguments={"store": path / "log.db", "notes": path / "notes"},
         )
-        await agent.start()
+        starting = asyncio.ensure_future(agent.start())
+        while not (starting.done() or (path / "notes").exists()):
+            await asyncio.sleep(0.02)
         sys.stdout.write(f"{agent.pid}\n")
         sys.stdout.flush()
         os._exit(9)
@@ -88,4 +122,4 @@ def _be_a_parent(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    _be_a_parent(sys.argv[1])
+    _be_a_parent(sys.argv[1], sys.argv[2])

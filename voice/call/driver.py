@@ -179,7 +179,7 @@ class Call:
 
     def _given(self, given: fact.KeyPressed | fact.TextTyped | fact.ButtonTapped) -> None:
         if self._floor is None and len(self._inbox) >= _MOST_EARLY_INPUTS:
-            self._refuse(wire.BadMessage("too_early", "the agent is not ready for so much"))
+            self._refuse(wire.BadMessage("too_early", "more than the agent can be given later"))
         else:
             self._post(given)
 
@@ -487,11 +487,7 @@ class Call:
 
     async def _release(self) -> None:
         """Close ear and mouth within a bound, then let go of the agent plane."""
-        rooms: list[asyncio.Task[None]] = []
-        if self._ear is not None:
-            rooms.append(self._loop.create_task(self._ear.aclose()))
-        if self._mouth is not None:
-            rooms.append(self._loop.create_task(self._mouth.aclose()))
+        rooms = [self._loop.create_task(room.aclose()) for room in (self._ear, self._mouth) if room]
         try:
             if rooms:
                 await asyncio.wait(rooms, timeout=_CLOSE_S)

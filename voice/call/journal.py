@@ -35,11 +35,13 @@ class Journal:
         self._out = out
         self._clock = clock
         self._on_event = on_event
+        self._last_ms = 0
         self._texts: dict[int, list[str]] = {}
 
     def write(self, name: str, fields: Fields = (), at_ms: int | None = None) -> None:
         """Write one event, now or (for what the runtime reports) at its own time."""
-        t_ms = self._clock() if at_ms is None else at_ms
+        # The agent plane's clock may be some ms behind: what came later is not told as earlier.
+        t_ms = self._last_ms = max(self._last_ms, self._clock() if at_ms is None else at_ms)
         if self._on_event is not None:
             self._on_event(CallEvent(self._call_id, t_ms, name, fields))
         message = self._protocol.event(name, {"t_ms": t_ms, **dict(fields)})

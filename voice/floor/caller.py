@@ -14,6 +14,8 @@ from voice.floor.events import Transcribed
 _ANSWER_SLACK_MS: Final = 200
 """An answer up to this much before the last voiced window still speaks for all of it: recognizers
 put the end of a word earlier than detectors of voice do."""
+_MOSTLY_NEW: Final = 0.7
+"""Words of which so much lies behind the used audio are not late, only early by a little."""
 _LEAD_IN_MS: Final = 400
 _KNOWN_FINALS: Final = 64
 _MOST_PARTS: Final = 200
@@ -187,7 +189,9 @@ class Caller:
 
     def is_late(self, heard: Transcribed) -> bool:
         """Whether words without a new onset belong to audio that is used up."""
-        if _start_of(heard) >= self.covered_ms:
+        start = _start_of(heard)
+        new_ms = heard.audio_end_ms - self.covered_ms
+        if start >= self.covered_ms or new_ms > _MOSTLY_NEW * (heard.audio_end_ms - start):
             return False
         onset = self.last_onset_ms
         return onset is None or onset < self.covered_ms or onset > heard.audio_end_ms

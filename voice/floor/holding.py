@@ -14,6 +14,8 @@ from voice.floor.parts import Parts
 from voice.floor.taking import Taking
 from voice.floor.turns import State
 
+_WORTH_AN_APOLOGY_MS: Final = 400
+"""Speech that no STT answers for, and too long for a cough."""
 _WORTH_DECODING_MS: Final = 120
 """Voice that was never confirmed but lasted so long may be a soft word, if nobody else speaks."""
 
@@ -196,6 +198,8 @@ class Holding:
         if answered:
             text = self.drop_candidates("backchannel")
         reason = "backchannel" if text else "no_words" if answered else "no_answer"
+        lasted = (p.caller.last_voiced_ms or 0) - (p.caller.last_onset_ms or 0)
+        p.unheard = reason == "no_answer" and lasted >= _WORTH_AN_APOLOGY_MS
         p.gate.release(reason, text)
 
     def limit_due(self) -> None:

@@ -48,6 +48,7 @@ class Parts:
         "stt_down",
         "stt_ends_turns",
         "turns",
+        "unheard",
         "wants_filler",
     )
 
@@ -82,6 +83,8 @@ class Parts:
         self.asked = False
         """The runtime asks for a turn of its own when the floor is free."""
         self.wants_filler = False
+        self.unheard = False
+        """The caller spoke and no STT answered: somebody should say so."""
         self.kept: list[KeyPressed | TextTyped | ButtonTapped] = []
         """Inputs that came during a protected line."""
         self.answer_ms = 0

@@ -127,10 +127,10 @@ class Saying:
         step = self._p.step
         last = self._apologized_ms
         apology = self._p.settings.apology
+        step.record("problem", reason)
         if not apology or not (always or last is None or step.now - last >= _APOLOGY_EVERY_MS):
             return
         self._apologized_ms = step.now
-        step.record("problem", reason)
         self._own_line("apology", apology)
 
     def agent_lost(self) -> None:
@@ -165,6 +165,10 @@ class Saying:
             if waits and not p.fillers.spent:
                 self.speak_filler("presence")
                 standing = True
+        if p.unheard:
+            p.unheard = False
+            if turn is None and p.state is State.LISTENING:
+                self._apologize("not_transcribed")
         p.pacing.pump(p.may_play)
         tools = turn.tools if turn is not None else ()
         p.fillers.update(waiting=waits, standing=standing, tools=tools)

@@ -25,6 +25,7 @@ from voice.audio.level import FLOOR_DBFS, dbfs
 from voice.audio.resample import Resampler
 from voice.floor.events import FloorEvent, VoiceConfirmed, VoiceEnded, VoiceStarted
 from voice.hearing.echo import EchoGate
+from voice.hearing.guarded_stt import GuardedStt
 from voice.hearing.onset import Onset, VoiceFact
 from voice.hearing.ports import Samples, SpeechToText, SttHints, VoiceDetector
 from voice.hearing.webrtc import WebRtcGate
@@ -38,6 +39,7 @@ _RING_FRAMES: Final = 50
 """Pre-roll plus the time the sure detector may need for a soft onset, in frames."""
 _LEVELS_KEPT: Final = 3000
 """One minute of frame levels, for learning how loud the caller's last words were."""
+_ECHO_SLACK: Final = 0.2
 _SPEECH_OVER_FLOOR_DB: Final = 10.0
 
 
@@ -81,7 +83,7 @@ class Ear:
         self._onset = Onset(settings, sure=detector is not None)
         self._hears_all = stt.hears_all
         # An engine of an author's own may refuse: then there must be no row yet.
-        self._stt = stt.open(fmt, hints, sink)
+        self._stt = GuardedStt(stt.open(fmt, hints, sink), sink)
         self._probe = detector.open(narrow_hz, self._scored) if detector is not None else None
         self._probed_ms = -(10**9)
         self._fed_ms = -(10**9)
@@ -104,7 +106,7 @@ class Ear:
         kept = _Kept(payload, samples, narrow, end_ms)
         self._ring.append(kept)
         echo_open = self._echo.allows(level_db, end_ms)
-        if self._echo.has_just_closed and not echo_open and self._onset.running:
+        if self._echo.has_just_closed and self._onset.running and self._was_all_echo():
             # What seemed a caller was the agent's own voice: its words are nobody's.
             self._stt.forget(end_ms)
             self._tell(self._onset.gap(end_ms))
@@ -163,6 +165,12 @@ class Ear:
         if self._probe is not None:
             self._probe.close()
         await self._stt.aclose()
+
+    def _was_all_echo(self) -> bool:
+        """Whether the stretch that runs was never louder than the echo that is now proven."""
+        spoken = [level for level in self._levels if level[0] > self._onset.onset_ms]
+        louder = sum(self._echo.allows(level_db, end_ms) for end_ms, level_db in spoken)
+        return louder <= _ECHO_SLACK * len(spoken)
 
     def _scored(self, end_ms: int, probability: float) -> None:
         facts = self._onset.score(end_ms, probability)

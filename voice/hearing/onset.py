@@ -151,6 +151,11 @@ class Onset:
         return self._stretch is not None
 
     @property
+    def onset_ms(self) -> int:
+        """Where the running stretch began; 0 when none runs."""
+        return self._stretch.onset_ms if self._stretch is not None else 0
+
+    @property
     def wants_sure(self) -> bool:
         """Whether the frame just given may be voice: worth the sure detector's time."""
         return self._stretch is not None or self._maybe_until_ms >= 0

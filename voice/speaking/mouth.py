@@ -203,7 +203,12 @@ class Mouth:
 
         Oldest say first; lines of the voice plane's own are left out.
         """
-        positions = self._ledger.heard_at(ms)
+        now = self._clock()
+        # A far end that stalls has played less than its clock says; only the marks know.
+        positions = {
+            say: min(heard_ms, self._ledger.content_heard_ms(say, now))
+            for say, heard_ms in self._ledger.heard_at(ms).items()
+        }
         scripts = dict(self._recent)
         scripts.update((u.say, u.script) for u in self._says.values())
         return tuple(

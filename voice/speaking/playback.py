@@ -75,6 +75,8 @@ class _Mark:
     stream_ms: int
     due_ms: float
     run: _Run
+    early: bool = False
+    """It has come before its sound can have been played: no position, and not waited for."""
 
 
 class Ledger:
@@ -166,6 +168,9 @@ class Ledger:
         at = next(m for m in self._pending if m.sequence == sequence)
         if now < at.due_ms - _EARLY_MS:
             self.ignored["early"] += 1
+            at.early = True
+            while self._pending[0].early and self._pending[0].due_ms < now:
+                self._skipped.append(self._pending.popleft().sequence)
             return False
         while (mark := self._pending.popleft()).sequence != sequence:
             self._skipped.append(mark.sequence)
@@ -196,10 +201,15 @@ class Ledger:
         return ""
 
     def overdue_ms(self, now: float) -> float:
-        """How late the first mark that is out is, beyond what this line always costs."""
-        if not self._pending or not self._trusted:
+        """How late the first mark that is owed is, beyond what this line always costs."""
+        owed = self._owed()
+        if owed is None or not self._trusted:
             return 0.0
-        return now - self._pending[0].due_ms - (self._base_ms or 0.0)
+        return now - owed.due_ms - (self._base_ms or 0.0)
+
+    def _owed(self) -> _Mark | None:
+        """The first mark that is out and has not come in any way."""
+        return next((mark for mark in self._pending if not mark.early), None)
 
     def is_stalled(self, now: float) -> bool:
         """Whether feeding must stop until marks come.
@@ -225,9 +235,9 @@ class Ledger:
             return float(self.sent_ms)
         delay = self._delay_ms()
         position = self._ideal(now - delay - _MARGIN_MS)
-        if self._pending and self._trusted and self._base_ms is not None:
-            back = self._base_ms - delay
-            position = min(position, self._pending[0].stream_ms + back)
+        owed = self._owed()
+        if owed is not None and self._trusted and self._base_ms is not None:
+            position = min(position, owed.stream_ms + self._base_ms - delay)
         return max(position, float(self._confirmed_ms))
 
     def is_heard(self, stream_ms: int, now: float) -> bool:

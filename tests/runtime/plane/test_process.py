@@ -188,10 +188,11 @@ def test_a_child_that_dies_at_once_is_told_by_start(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_child_ignores_the_keyboard_and_dies_with_its_parent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("build", ["build", "build_for_ever"])
+def test_a_child_dies_with_its_parent(tmp_path: Path, build: str) -> None:
     root = Path(__file__).parents[3]
     parent = subprocess.run(
-        [sys.executable, "-m", "tests.fakes.agent_builder", str(tmp_path)],
+        [sys.executable, "-m", "tests.fakes.agent_builder", str(tmp_path), build],
         cwd=root,
         capture_output=True,
         text=True,
@@ -248,3 +249,23 @@ def test_log_records_of_the_child_come_out_in_the_parent(
     (record,) = [r for r in caplog.records if r.getMessage().startswith("a model encoded")]
     assert record.__dict__["tool"] == "order"
     assert record.__dict__["plane"] == "agent"
+
+
+def test_types_of_the_author_do_not_cross_to_the_parent(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A member of an author's enum is a string to everybody but pickle."""
+
+    async def main() -> None:
+        async with running_agent(tmp_path) as agent:
+            voice = Voice(agent, ms_per_char=1)
+            await voice.ready()
+            voice.hear("call enums {}")
+            await voice.wait_ended()
+            assert voice.texts[0] == "Hello there."
+            assert type(voice.texts[0]) is str
+            assert agent.lives == 1
+
+    asyncio.run(main())
+    (record,) = [r for r in caplog.records if r.getMessage() == "spoke"]
+    assert record.__dict__["n"] in (3, "3")

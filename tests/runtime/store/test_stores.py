@@ -161,7 +161,7 @@ def test_text_that_no_utf8_holds_is_stored_with_a_replacement(tmp_path: Path) ->
 
 def test_a_sqlite_file_is_opened_once_by_whoever_comes_first(tmp_path: Path) -> None:
     """N05: two conversations are loaded at the same time; no connection is left over."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
 
     async def main() -> None:
         store = SqliteStore(tmp_path / "log.db")
@@ -171,7 +171,9 @@ def test_a_sqlite_file_is_opened_once_by_whoever_comes_first(tmp_path: Path) -> 
         await store.aclose()
 
     asyncio.run(main())
-    assert threading.active_count() == before
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+        assert not thread.is_alive()
 
 
 def test_two_processes_may_open_a_new_file_at_the_same_time(tmp_path: Path) -> None:

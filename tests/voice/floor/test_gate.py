@@ -413,3 +413,19 @@ def test_words_over_a_protected_line_that_had_just_begun_hold_it_until_they_end(
     assert scene.player.finished[0] == notice
     assert scene.starts()[-1].input is not None
     assert not scene.of(FlushOutput)
+
+
+def test_speech_that_no_stt_answers_for_gets_an_apology() -> None:
+    """N03: a recognizer that hangs must not look like an agent that ignores the caller."""
+    scene = Scene().greeted()
+    scene.voice(5000, 6000)
+    scene.until(9000)
+    assert [text for _, text in scene.spoken()] == [CallSettings().apology]
+    assert scene.records("problem")[0]["reason"] == "not_transcribed"
+
+
+def test_a_cough_that_no_stt_answers_for_gets_none() -> None:
+    scene = Scene().greeted()
+    scene.voice(5000, 5200)
+    scene.until(9000)
+    assert scene.spoken() == []

@@ -77,7 +77,8 @@ class FarEnd:
 
     out_s: float = 0.0
     in_s: float = 0.0
-    marks: Literal["echo", "none"] = "echo"
+    marks: Literal["echo", "at_once", "none"] = "echo"
+    """``at_once``: when they are received, as careless clients do."""
     on_clear: Literal["echo", "drop"] = "echo"
     mouth: Mouth | None = None
     frames: list[tuple[float, bytes]] = field(default_factory=list)
@@ -103,6 +104,8 @@ class FarEnd:
         assert len(name.encode()) <= 24
         if self.marks == "echo":
             self._later(self.out_s, self._mark_arrived, name)
+        elif self.marks == "at_once":
+            self._later(self.out_s + self.in_s, self._answer, name)
 
     def clear(self) -> None:
         self.clears.append(self.now)

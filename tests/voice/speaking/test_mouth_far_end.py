@@ -178,6 +178,25 @@ def test_what_was_heard_at_a_past_moment_is_known_later() -> None:
     run(main())
 
 
+def test_what_was_heard_at_an_onset_stands_still_while_the_far_end_does() -> None:
+    """B01, B03: a far end that stalls has not played what the clock says."""
+
+    async def main() -> None:
+        far = FarEnd()
+        async with Rig(NumberedTts(words=True), far) as rig:
+            rig.speak(1, LONG)
+            await rig.until(1.5)
+            far.stalled_until = far.now + 5
+            await rig.until(2.3)
+            (then,) = rig.mouth.heard_at(rig.now_ms)
+            played = sum(1 for number in far.played() if number)
+            (cut,) = rig.mouth.flush()
+            assert cut.heard_chars * MS_PER_CHAR <= played + MS_PER_CHAR
+            assert then.chars <= cut.heard_chars
+
+    run(main())
+
+
 def test_after_a_stall_of_the_loop_the_far_end_is_filled_up_at_once() -> None:
     async def main() -> None:
         async with Rig() as rig:
@@ -214,5 +233,21 @@ def test_a_phone_line_gets_its_own_format() -> None:
             assert {len(p) for _, p in rig.far.frames} == {160}
             samples = to_linear(PHONE, rig.far.frames[3][1])
             assert 4000 < abs(samples).max() < 7000
+
+    run(main())
+
+
+def test_a_far_end_that_answers_marks_on_receipt_hears_everything_without_a_pause() -> None:
+    """A04: its marks are no positions, and no reason to wait for others."""
+
+    async def main() -> None:
+        far = FarEnd(out_s=0.03, in_s=0.03, marks="at_once")
+        async with Rig(NumberedTts(words=True), far) as rig:
+            for say in (1, 2):
+                rig.speak(say, LONG)
+            await rig.until(12)
+            assert [s.outcome for s in rig.settled] == ["heard", "heard"]
+            sent = [at for at, _ in far.frames]
+            assert max(b - a for a, b in zip(sent, sent[1:], strict=False)) <= 0.3
 
     run(main())

@@ -39,4 +39,4 @@ def test_the_documents_errors_are_those_that_the_codec_gives() -> None:
         for answer in row[1:]
         if answer[0].islower() and answer != "nothing"
     }
-    assert written == given | {"bad_format", "too_large", "too_deep"}
+    assert written == given | {"bad_format", "too_large", "too_deep", "too_early"}
