@@ -8,6 +8,7 @@ import asyncio
 import faulthandler
 import importlib
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -77,6 +78,8 @@ def child_main(setup: ChildSetup, pipe_in: Connection, pipe_out: Connection, tab
     """Run the agent until it is told to stop or the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
+    built = threading.Event()
+    threading.Thread(target=_leave_with_parent, args=(built,), daemon=True).start()
     out = _Outgoing(pipe_out)
     root = logging.getLogger()
     root.setLevel(setup.log_level)
@@ -89,8 +92,19 @@ def child_main(setup: ChildSetup, pipe_in: Connection, pipe_out: Connection, tab
         out.put(NotStarted(text, tuple(problems)))
         out.close()
         return
+    finally:
+        built.set()
     asyncio.run(_Child(parts, setup, pipe_in, out, table).run())
     out.close()
+
+
+def _leave_with_parent(built: threading.Event) -> None:
+    """End at once if the parent goes while the agent is being built: nothing is to be settled."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        if not built.is_set():
+            os._exit(1)
 
 
 def _build(setup: ChildSetup) -> AgentParts:
@@ -221,12 +235,23 @@ class _Outgoing:
                     batch.append(more)
             except Empty:
                 pass
-            try:
-                self._pipe.send(batch)
-            except (OSError, ValueError):
-                return  # the parent is gone; the reader sees it too
-            if ends:
+            if not self._send(batch) or ends:
                 return
+
+    def _send(self, batch: list[FromChild]) -> bool:
+        try:
+            self._pipe.send(batch)
+        except (OSError, ValueError):
+            return False  # the parent is gone; the reader sees it too
+        except Exception as error:
+            if len(batch) > 1:
+                return all(self._send([frame]) for frame in batch)
+            kind, name = type(batch[0]).__name__, type(error).__name__
+            _logger.error("a frame can't be sent", extra={"kind": kind, "error": name})
+        return True
+
+
+_PLAIN = (str, int, float, bool, type(None))
 
 
 class _LogForwarder(logging.Handler):
@@ -241,7 +266,8 @@ class _LogForwarder(logging.Handler):
         """Send a record; what can't be pickled of its fields is sent as text."""
         try:
             fields = tuple(
-                (name, value if isinstance(value, str | int | float | None) else str(value))
+                # Of a subclass (an author's enum) the parent does not know the type.
+                (name, value if type(value) in _PLAIN else str.__str__(str(value)))
                 for name, value in vars(record).items()
                 if name not in self._usual
             )

@@ -112,7 +112,7 @@ def _be_a_parent(folder: str, build: str) -> None:
             arguments={"store": path / "log.db", "notes": path / "notes"},
         )
         starting = asyncio.ensure_future(agent.start())
-        while not (starting.done() or (path / "notes").exists()):
+        while not (starting.done() or (path / "notes").exists()):  # noqa: ASYNC110  # a file
             await asyncio.sleep(0.02)
         sys.stdout.write(f"{agent.pid}\n")
         sys.stdout.flush()

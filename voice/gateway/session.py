@@ -34,6 +34,10 @@ _log = logging.getLogger(__name__)
 
 _SETTLE_S: Final = 10.0
 """How long a call may take to settle after its socket is gone; its own bounds are shorter."""
+_TAKEN_AT_ONCE: Final = 32
+_MOST_A_SECOND: Final = 400
+"""Messages; frames of 5 ms, and a mark for each."""
+_MOST_AT_ONCE: Final = 2000
 _BY_CALLER: Final = frozenset({1000, 1001, 1005})
 """Close codes of a client that meant to end: done, leaving the page, none given."""
 
@@ -120,12 +124,21 @@ class Session:
         self._leave("drain", 1001, "going away")
 
     async def _read(self, receive: Receive) -> CloseCause:
+        loop = asyncio.get_running_loop()
+        began_s, count = loop.time(), 0
         while True:
             message = await receive()
             if message["type"] != "websocket.receive":
                 return self._cause_of(message)
             text: str | None = message.get("text")
             self._call.received(message["bytes"] if text is None else text)
+            count += 1
+            if count % _TAKEN_AT_ONCE == 0:
+                # What waits already is received without waiting: the other calls' turn.
+                await asyncio.sleep(0)
+                if count > _MOST_AT_ONCE + (loop.time() - began_s) * _MOST_A_SECOND:
+                    self._flooded()
+                    return "lost"
 
     def _cause_of(self, message: Message) -> CloseCause:
         if self._cause == "drain":
@@ -148,8 +161,12 @@ class Session:
         self._metrics.slow_clients.inc()
         self._leave("lost", 1008, "slow_client")
 
+    def _flooded(self) -> None:
+        _log.warning("a client sends too many messages: call ended", extra={"call": self._call_id})
+        self._leave("lost", 1008, "too_many_messages")
+
     def _leave(self, cause: CloseCause, code: int, reason: str) -> None:
-        goodbye = self._protocol.goodbye("slow_client" if code == 1008 else cause)
+        goodbye = self._protocol.goodbye(reason if reason == "slow_client" else cause)
         if goodbye is not None:
             self._writer.control(goodbye)
         # Closed first, since the call closes with a code of its own and the first close counts.

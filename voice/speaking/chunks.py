@@ -29,6 +29,9 @@ _ABBREVIATIONS: Final = frozenset(
 )
 _BEFORE_NUMBER: Final = frozenset({"no", "nos", "p", "para", "art", "sec", "ch", "n"})
 _STOP: Final = re.compile(r"[.!?…]+[" + re.escape(_CLOSERS) + r"]*(?=\s)")
+_LAST_STOP: Final = re.compile(r"[.!?…]+[" + re.escape(_CLOSERS) + r"]*$")
+_OPEN_NUMBER: Final = re.compile(r"\d\.$")
+"""Cents or minutes may follow."""
 _AT_ONCE_STOP: Final = re.compile(
     f"[{_AT_ONCE}]+[" + re.escape(_CLOSERS) + r"]*[^\S\n]*",
 )
@@ -71,6 +74,20 @@ class SentenceChunker:
         """Take the next piece of text; give the chunks that are complete now."""
         self._buffer += text
         return self._cut(flushing=False)
+
+    def pause(self) -> list[Chunk]:
+        """Give what reads like a whole sentence, since no text has come for a while.
+
+        A model that goes on to call a tool writes no next word to show that the last one ended.
+        """
+        text = self._buffer
+        body = text.rstrip()
+        match = _LAST_STOP.search(body)
+        if self._closer or match is None or _OPENER.search(text) or not self._is_end(match, "A"):
+            return []
+        if body == text and _OPEN_NUMBER.search(body):
+            return []
+        return [self._take(len(text))]
 
     def flush(self) -> list[Chunk]:
         """Give what is left: the text is over."""

@@ -117,7 +117,7 @@ class Mouth:
         if utterance is None:
             self.counts["text_of_no_say"] += 1
             return
-        utterance.add_text(msg.text)
+        utterance.add_text(msg.text, self._clock())
         self._synthesizer.wants(utterance)
 
     def end(self, msg: SayEnd) -> None:
@@ -132,7 +132,7 @@ class Mouth:
         """Speak words of the voice plane's own; allowed from the start."""
         utterance = self._open(say, 0, language)
         if utterance is not None:
-            utterance.add_text(text)
+            utterance.add_text(text, self._clock())
             self.allow(say)
             self._end_text(utterance)
 
@@ -191,6 +191,9 @@ class Mouth:
     def tick(self, now_ms: float) -> None:
         """Feed what is due and report what was heard; called every 20 ms."""
         if self._says:
+            for utterance in self._says.values():
+                if utterance.has_paused(now_ms):
+                    self._synthesizer.wants(utterance)
             self._synthesizer.tick(now_ms)
             if self._queue:
                 self._follow(now_ms)

@@ -6,6 +6,7 @@ The order of says and the feeding is ``mouth``; the engine's stream is ``synthes
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Final
 
 from voice.audio.format import AudioFormat
 from voice.speaking.chunks import Chunk, SentenceChunker
@@ -23,12 +24,17 @@ class ChunkText:
     text: str
 
 
+_PAUSE_MS: Final = 250
+"""A model's words come faster than this; what it has written by then it means for now."""
+
+
 class Utterance:
     """A say (or a line of the voice plane's own, with a negative id)."""
 
     __slots__ = (
         "_boundary",
         "_chunker",
+        "_quiet_since_ms",
         "allowed",
         "cause",
         "code_dropped",
@@ -82,11 +88,14 @@ class Utterance:
         self.code_dropped = 0
         self._boundary = 0
         self._chunker = SentenceChunker()
+        self._quiet_since_ms: float | None = None
+        """When its text last grew, while a sentence may still be waiting for more."""
 
-    def add_text(self, text: str) -> None:
+    def add_text(self, text: str, now_ms: float) -> None:
         """Take the next piece of written text."""
         if self.script.ended:
             return
+        self._quiet_since_ms = now_ms
         self.script.add_text(text)
         for chunk in self._chunker.push(text):
             self._add(chunk)
@@ -98,6 +107,17 @@ class Utterance:
         for chunk in self._chunker.flush():
             self._add(chunk)
         self.script.ended = True
+
+    def has_paused(self, now_ms: float) -> bool:
+        """Take a sentence that seems whole, once no text has come for a while; True if it did."""
+        since = self._quiet_since_ms
+        if since is None or now_ms - since < _PAUSE_MS:
+            return False
+        self._quiet_since_ms = None
+        chunks = [] if self.script.ended else self._chunker.pause()
+        for chunk in chunks:
+            self._add(chunk)
+        return bool(chunks)
 
     @property
     def is_empty(self) -> bool:

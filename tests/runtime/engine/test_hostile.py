@@ -220,7 +220,7 @@ async def test_what_was_being_said_when_the_server_died_does_not_count_as_heard(
 
 @in_virtual_time
 async def test_a_turn_of_the_life_before_can_be_reopened() -> None:
-    """B09: the voice plane numbers on when the agent process is replaced in the middle of a call."""
+    """B09: the voice plane numbers on when the agent process is replaced during a call."""
     store = MemoryStore()
     first = InLoopAgent(make_project(), models=[ScriptedModel([])], store=store)
     voice = Voice(first)

@@ -197,7 +197,7 @@ def test_a_child_dies_with_its_parent(tmp_path: Path, build: str) -> None:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=20,
         check=False,
     )
     assert parent.returncode == 9, parent.stderr

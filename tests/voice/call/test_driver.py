@@ -15,6 +15,7 @@ from voice.audio.format import AudioFormat
 from voice.call.events import CallEvent
 from voice.hearing.ports import SttFact, SttHints, SttStream
 from voice.replay.virtual_loop import run_virtual
+from voice.speaking.tts_scripted import ScriptedTts, TtsFaults
 
 Scenario = Coroutine[Any, Any, None]
 
@@ -213,5 +214,75 @@ def test_a_call_may_end_at_any_moment_and_leaves_nothing(moment: str) -> None:
             assert len(it.out.closed) == 1
             assert not it.agent.sinks
         assert asyncio.all_tasks() == before
+
+    run_virtual(main())
+
+
+SENTENCE = "We are open from nine to five on every day of the week, but not on a holiday."
+
+
+def outcomes(sent: "list[Any]") -> list[tuple[int, str]]:
+    return [(m.say, m.outcome) for m in sent if isinstance(m, SaySettled)]
+
+
+@pytest.mark.parametrize("voice_ms", [60, 300, 700, 3000])
+@pytest.mark.parametrize("sure", [False, True])
+def test_a_recognizer_that_never_answers_does_not_keep_the_gate_closed(
+    voice_ms: int, sure: bool
+) -> None:
+    """A13, D14: the agent goes on, whatever the length of the sound."""
+
+    async def main() -> None:
+        detector = FakeDetector() if sure else None
+        async with line(stt=RecordingStt(), detector=detector) as it:
+            await it.send(*frames_of(tone(1000, -66)))
+            it.agent.say(1, SENTENCE)
+            await it.send(*frames_of(tone(1000, -66)))
+            for frame in frames_of(buzz(voice_ms, -25)):
+                await it.send(frame)
+                if detector is not None:
+                    detector.score(it.events[-1].t_ms, 0.9)
+            await it.send(*frames_of(tone(9000, -66)))
+            assert outcomes(it.agent.sent) == [(1, "heard")]
+            assert "hold" in it.names() or voice_ms == 60
+
+    run_virtual(main())
+
+
+def test_a_line_that_dies_while_the_caller_speaks_does_not_keep_the_gate_closed() -> None:
+    """D06: no frame comes any more after the sound that closed it."""
+
+    async def main() -> None:
+        async with line(stt=RecordingStt()) as it:
+            await it.send(*frames_of(tone(1000, -66)))
+            it.agent.say(1, SENTENCE)
+            await it.send(*frames_of(tone(1000, -66)))
+            await it.send(*frames_of(buzz(300, -25)))
+            assert "hold" in it.names()
+            await asyncio.sleep(9)
+            assert outcomes(it.agent.sent) == [(1, "heard")]
+
+    run_virtual(main())
+
+
+def test_a_say_that_fails_during_a_hold_leaves_the_next_one_audible() -> None:
+    """N03"""
+
+    async def main() -> None:
+        tts = ScriptedTts(60, faults=TtsFaults(dies_after_chunks=1))
+        async with line(stt=RecordingStt(), tts=tts) as it:
+            await it.send(*frames_of(tone(1000, -66)))
+            it.agent.say(1, f"We are open from nine to five. {SENTENCE}")
+            await it.send(*frames_of(tone(700, -66)))
+            await it.send(*frames_of(buzz(300, -25)))
+            assert "hold" in it.names()
+            await it.send(*frames_of(tone(4000, -66)))
+            assert outcomes(it.agent.sent)[0] == (1, "failed")
+            tts.faults = TtsFaults()
+            it.call.received('{"type":"text","text":"hello?"}')
+            turn = max(m.turn for m in it.agent.sent if isinstance(m, StartTurn))
+            it.agent.say(2, "Here I am.", turn=turn)
+            await it.send(*frames_of(tone(4000, -66)))
+            assert outcomes(it.agent.sent)[-1] == (2, "heard")
 
     run_virtual(main())

@@ -158,3 +158,28 @@ def test_how_text_is_split_into_tokens_does_not_matter_for_what_is_spoken(
     text = "".join(tokens)
     if len(text) < 200:
         assert "".join(spoken([text]).split()) == "".join(spoken(list(text)).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("I will book it.", True),
+        ("I will book it. ", True),
+        ('She said "yes."', True),
+        ("It costs $29.", False),  # the cents may follow
+        ("It costs $29. ", True),
+        ("You should see Dr.", False),
+        ("Let me", False),
+        ("```json\n{} .", False),
+        ("", False),
+    ],
+)
+def test_a_pause_gives_what_reads_like_a_whole_sentence(text: str, given: bool) -> None:
+    """L05, F06: a model that calls a tool writes no next word."""
+    chunker = SentenceChunker()
+    before = chunker.push(text)
+    assert [chunk.text for chunk in chunker.pause()] == ([text] if given else [])
+    after = [*chunker.push("Next one."), *chunker.flush()]
+    assert "".join(chunk.text for chunk in [*before, *after]) == (
+        "Next one." if given else text + "Next one."
+    )

@@ -127,7 +127,7 @@ def test_what_is_heard_never_shrinks_and_never_passes_the_end(
     tts = ScriptedTts(20)
     utterance = Utterance(1, 1, "en", LINEAR_8K, 8000)
     for text in texts:
-        utterance.add_text(text)
+        utterance.add_text(text, 0.0)
     utterance.end_text()
     while utterance.waiting:
         chunk = utterance.waiting.popleft()
