@@ -295,7 +295,9 @@ async def _close_quietly(what: str, closing: Coroutine[Any, Any, None]) -> None:
     try:
         await run_bounded(closing, 3 * _CLOSE_S)
     except Exception as error:
-        _logger.error("%s could not be closed", what, extra={"error": type(error).__name__})
+        _logger.error(
+            "a part could not be closed", extra={"part": what, "error": type(error).__name__}
+        )
 
 
 def _at_random(_: OpenCall) -> str:

@@ -164,16 +164,10 @@ class Session:
         """Begin: settle what an earlier life left open, record the call, tell the voice plane."""
         if self._recovers:
             self._recover()
-        opening = self._opening
-        started = CallStarted(
-            opening.channel,
-            opening.language,
-            opening.wall_start,
-            opening.metadata,
-            opening.resumed,
-        )
-        self.record(0, started)
-        self._emit(CallReady(opening.call, self._record.conversation, self._parts.project.settings))
+        opening, settings = self._opening, self._parts.project.settings
+        about = (opening.channel, opening.language, opening.wall_start, opening.metadata)
+        self.record(0, CallStarted(*about, opening.resumed))
+        self._emit(CallReady(opening.call, self._record.conversation, settings))
 
     async def run(self) -> set[asyncio.Task[Any]]:
         """Serve the call until it is closed and everything it started has settled.
@@ -261,6 +255,8 @@ class Session:
             self._emit(TurnEnded(start.call, start.turn, "interrupted"))
             return
         turn = Turn(self, self._calls, start)
+        if start.certain:
+            turn.begin()
         task = self._loop.create_task(self._run_turn(start.turn, turn), name=f"turn {start.turn}")
         self._turns[start.turn] = _Entry(turn, task)
         self._forget_turns()

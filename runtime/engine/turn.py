@@ -155,13 +155,22 @@ class Turn:
         self._other_words = was is None or was.text != input.text
         self._start = replace(self._start, input=input, certain=True)
         self._certain = True
+        self.begin()
         self._confirmed.set()
+
+    def begin(self) -> None:
+        """Make it part of the conversation, once: at its start, or where it is confirmed.
+
+        Not left to its task, which never runs if it is cancelled in the same moment: the caller's
+        words would be lost.
+        """
+        if not self._begun:
+            self._begun = True
+            self._host.begin(self._start)
 
     async def run(self) -> TurnOutcome:
         """Do the turn; whatever goes wrong in it is answered for."""
         try:
-            if self._certain:
-                self._begin()
             return await self._run()
         except (Exception, asyncio.CancelledError) as error:
             raise_if_cancelled()
@@ -181,11 +190,6 @@ class Turn:
             case "input" | "asked":
                 return await self._answer()
 
-    def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
-            self._host.begin(self._start)
-
     # -- lines
 
     def _line(self, text: str, *, interruptible: bool = True) -> None:
@@ -202,7 +206,6 @@ class Turn:
         return "done"
 
     def _apologize(self) -> TurnOutcome:
-        self._begin()
         self._host.speech.end_open(self._start.turn)
         self._host.speech.line(self._start.turn, "apology", self._host.project.model_error)
         return "failed"
@@ -278,7 +281,7 @@ class Turn:
                 async with asyncio.timeout(FIRST_TOKEN_S) as bound:
                     async for event in stream:
                         first_s = loop.time() - began if first_s is None else first_s
-                        if not self._begun:
+                        if not self._begun or self._other_words:
                             bound.reschedule(None)
                             await self._wait_confirmed()
                         bound.reschedule(loop.time() + NEXT_TOKEN_S)
@@ -304,7 +307,6 @@ class Turn:
     async def _wait_confirmed(self) -> None:
         if not self._certain:
             await self._confirmed.wait()
-        self._begin()
         if self._other_words:
             raise _Superseded
 

@@ -85,7 +85,7 @@ def _define(
         fn=cast("ToolFunction", fn),
         on_interrupt=on_interrupt,
         timeout_s=timeout,
-        filler=filler,
+        filler=None if filler is None else str.__str__(filler),  # not of an author's subclass
         takes_context=CONTEXT_PARAMETER in inspect.signature(fn).parameters,
         defaults=parameter_defaults(fn),
         place=_place(fn),

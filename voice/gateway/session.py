@@ -37,6 +37,8 @@ _SETTLE_S: Final = 10.0
 _TAKEN_AT_ONCE: Final = 32
 _MOST_A_SECOND: Final = 400
 """Messages; frames of 5 ms, and a mark for each."""
+_COSTS_ONE_MORE: Final = 4096
+"""Bytes or characters of one message that count as another."""
 _MOST_AT_ONCE: Final = 2000
 _BY_CALLER: Final = frozenset({1000, 1001, 1005})
 """Close codes of a client that meant to end: done, leaving the page, none given."""
@@ -125,20 +127,25 @@ class Session:
 
     async def _read(self, receive: Receive) -> CloseCause:
         loop = asyncio.get_running_loop()
-        began_s, count = loop.time(), 0
+        began_s, cost, unbroken, is_flood = loop.time(), 0, 0, False
         while True:
             message = await receive()
             if message["type"] != "websocket.receive":
                 return self._cause_of(message)
             text: str | None = message.get("text")
-            self._call.received(message["bytes"] if text is None else text)
-            count += 1
-            if count % _TAKEN_AT_ONCE == 0:
+            data = message["bytes"] if text is None else text
+            if not is_flood:
+                self._call.received(data)
+            step = 1 + len(data) // _COSTS_ONE_MORE
+            cost, unbroken = cost + step, unbroken + step
+            if unbroken >= _TAKEN_AT_ONCE:
                 # What waits already is received without waiting: the other calls' turn.
+                unbroken = 0
                 await asyncio.sleep(0)
-                if count > _MOST_AT_ONCE + (loop.time() - began_s) * _MOST_A_SECOND:
+                allowed = _MOST_AT_ONCE + (loop.time() - began_s) * _MOST_A_SECOND
+                if cost > allowed and not is_flood:
+                    is_flood = True
                     self._flooded()
-                    return "lost"
 
     def _cause_of(self, message: Message) -> CloseCause:
         if self._cause == "drain":

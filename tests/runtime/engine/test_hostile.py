@@ -338,3 +338,26 @@ def test_every_asked_call_is_settled_in_the_record() -> None:
         assert [f.outcome for f in facts if isinstance(f, ToolSettled)] == ["failed"]
 
     scenario()
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_words_of_a_turn_that_is_interrupted_in_the_same_moment_are_kept(certain: bool) -> None:
+    """B09: a tool that blocked the loop lets a turn, its interruption and the next come at once."""
+
+    @in_virtual_time
+    async def scenario() -> None:
+        steps = [Write("Hello Nora from Kiel.")]
+        if not certain:
+            steps.insert(0, Write("Never taken."))
+        async with connected(steps) as call:
+            call.voice.hear("I'm Nor", certain=certain)
+            if not certain:
+                await asyncio.sleep(0.1)
+                call.voice.confirm("I'm Nora")
+            call.voice.interrupt()
+            call.voice.hear("from Kiel")
+            await call.voice.wait_ended()
+            said = "I'm Nor" if certain else "I'm Nora"
+            assert call.prompt() == [("user", said), ("user", "from Kiel")]
+
+    scenario()

@@ -1,5 +1,6 @@
 """``@tool``: what it refuses, and the schema it derives."""
 
+from enum import StrEnum
 from typing import Any, Optional
 
 import pytest
@@ -166,3 +167,17 @@ def test_the_function_stays_callable_and_the_names_are_importable() -> None:
     assert stop.value.value == ToolResult("hi")
     assert Button("Yes", "yes").ref is None
     assert definition_of(define) is None
+
+
+def test_a_filler_of_a_type_of_the_author_is_a_plain_string() -> None:
+    """It crosses to a process that does not know the type."""
+
+    class Line(StrEnum):
+        WAIT = "One moment."
+
+    @tool(description="x", filler=Line.WAIT)
+    async def look() -> ToolResult:
+        return ToolResult()
+
+    filler = define(look).filler
+    assert (filler, type(filler)) == ("One moment.", str)

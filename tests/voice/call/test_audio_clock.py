@@ -42,3 +42,24 @@ def test_a_second_without_frames_is_a_stop_and_the_next_frame_starts_afresh() ->
 
 def test_nothing_has_stopped_before_the_first_frame() -> None:
     assert not AudioClock().stopped(60_000)
+
+
+def test_no_frame_lies_in_the_future_and_none_at_the_same_time_as_another() -> None:
+    """A client whose clock is fast, or that sends what it can't have recorded."""
+    clock = AudioClock()
+    ends = [clock.frame(at)[0] for at in range(20, 4000, 15)]
+    assert all(end <= at + 20 for end, at in zip(ends, range(20, 4000, 15), strict=True))
+    assert len(set(ends)) == len(ends)
+
+
+def test_frames_that_came_together_end_when_they_came() -> None:
+    clock = AudioClock()
+    assert not clock.begin(5, 300)
+    assert [clock.frame(300)[0] for _ in range(5)] == [220, 240, 260, 280, 300]
+
+
+def test_a_backlog_after_a_stop_never_reaches_back_over_what_came_before() -> None:
+    clock = AudioClock()
+    clock.frame(1000)
+    assert clock.begin(200, 3000)
+    assert clock.frame(3000)[0] == 1020

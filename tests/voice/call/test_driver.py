@@ -276,7 +276,7 @@ def test_a_say_that_fails_during_a_hold_leaves_the_next_one_audible() -> None:
             await it.send(*frames_of(tone(700, -66)))
             await it.send(*frames_of(buzz(300, -25)))
             assert "hold" in it.names()
-            await it.send(*frames_of(tone(4000, -66)))
+            await it.send(*frames_of(tone(7000, -66)))
             assert outcomes(it.agent.sent)[0] == (1, "failed")
             tts.faults = TtsFaults()
             it.call.received('{"type":"text","text":"hello?"}')

@@ -150,16 +150,19 @@ def test_the_streams_address_is_the_public_one() -> None:
     assert opened().stream_url(proxied, "T") == "wss://abc.ngrok.example/twilio/stream/T"
 
 
-@pytest.mark.parametrize("field", ["auth_token", "twilio_auth_token"])
-def test_an_empty_token_lets_nobody_in(field: str) -> None:
+@pytest.mark.parametrize(("app_token", "account"), [("", ACCOUNT), (TOKEN, "")])
+def test_an_empty_token_lets_nobody_in(app_token: str, account: str) -> None:
     """``TWILIO_AUTH_TOKEN=`` in an environment file: anyone can sign with an empty key."""
-    other = "twilio_auth_token" if field == "auth_token" else "auth_token"
     config = GatewayConfig(
-        host="0.0.0.0", public_url="https://calls.example.com", **{field: "", other: TOKEN}
+        host="0.0.0.0",
+        public_url="https://calls.example.com",
+        auth_token=app_token,
+        twilio_auth_token=account,
     )
     access = Access(config)
-    for url, params in (("https", [("From", "+1")]), ("wss", [])):
-        signature = sign("", f"{url}://calls.example.com/twilio", params)
+    announced = [("From", "+1")]
+    for scheme, params in (("https", announced), ("wss", announced[:0])):
+        signature = sign("", f"{scheme}://calls.example.com/twilio", params)
         headers = {"x-twilio-signature": signature, "authorization": "Bearer "}
         assert not access.may_announce(headers, {"token": ""}, "/twilio", params)
         assert not access.may_stream(headers, {"token": ""}, "/twilio", "", 0)

@@ -37,7 +37,8 @@ class CountingCall:
 class Socket:
     """A websocket whose client sends ``per_second`` messages a second, or as fast as it is read."""
 
-    def __init__(self, per_second: float | None, most: int) -> None:
+    def __init__(self, per_second: float | None, most: int, data: bytes = b"x") -> None:
+        self.data = data
         self.step_s = None if per_second is None else 1 / per_second
         self.left = most
         self.sent: list[Message] = []
@@ -69,7 +70,7 @@ class Socket:
         if self.step_s is not None:
             await asyncio.sleep(self.step_s)
         self.left -= 1
-        return {"type": "websocket.receive", "bytes": b"x"}
+        return {"type": "websocket.receive", "bytes": self.data}
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -87,7 +88,7 @@ def test_a_client_that_floods_lets_others_in_between_and_is_ended() -> None:
 
         async def other() -> None:
             nonlocal turns, most_at_once, seen
-            while not socket.closed.is_set():
+            while not (socket.closed.is_set() or socket.left == 0):
                 count = socket.calls[0].count
                 most_at_once, seen = max(most_at_once, count - seen), count
                 turns += 1
@@ -106,11 +107,23 @@ def test_a_client_that_floods_lets_others_in_between_and_is_ended() -> None:
     run(main())
 
 
-def test_a_client_with_small_frames_and_many_marks_is_served_for_hours() -> None:
+def test_a_client_with_small_frames_and_many_marks_is_served_to_the_end() -> None:
     async def main() -> None:
-        socket = Socket(200, 200 * 3600)
+        socket = Socket(200, 20_000)
         await socket.session.run(socket.receive)
-        assert socket.calls[0].count == 200 * 3600
+        assert socket.calls[0].count == 20_000
         assert socket.calls[0].causes[0] == "caller"
+
+    run(main())
+
+
+def test_large_messages_count_for_what_they_cost() -> None:
+    """H13: a megabyte of JSON takes as long to read as hundreds of frames."""
+
+    async def main() -> None:
+        socket = Socket(50, 2000, bytes(1_000_000))
+        await socket.session.run(socket.receive)
+        assert socket.calls[0].count <= 12
+        assert socket.closed.is_set()
 
     run(main())
