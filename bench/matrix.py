@@ -17,6 +17,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
 from typing import Final
@@ -24,7 +26,7 @@ from typing import Final
 import psutil
 
 _HERE: Final = Path(__file__).resolve().parent
-_OURS: Final = (
+OURS: Final = (
     f"{sys.executable} -m voice.cli.main serve {_HERE / 'agent'} --port {{port}} --max-calls 200 "
     "--log-level warning"
 )
@@ -56,22 +58,14 @@ def _wait_quiet(most_cores: float, patience_s: float) -> float:
             return round(load, 2)
 
 
-def _measure(options: argparse.Namespace, calls: int) -> None:
-    load = _wait_quiet(options.quiet_cores, options.wait_quiet)
-    print(f"{options.label}: {calls} calls, {load} cores busy elsewhere", file=sys.stderr)
+@contextmanager
+def serving(command: str, port: int, ready_path: str) -> Generator[int]:
+    """Run a server until the block is left; its process id, once it is ready."""
     with Path("bench_server.log").open("wb") as log:
-        server = subprocess.Popen(
-            shlex.split(options.server.format(port=options.port)), stdout=log, stderr=log
-        )
+        server = subprocess.Popen(shlex.split(command.format(port=port)), stdout=log, stderr=log)
         try:
-            _wait_ready(server, options.port, options.ready_path)
-            base = [sys.executable, "-m", "bench.load", "--server-pid", str(server.pid)]
-            base += ["--url", f"ws://127.0.0.1:{options.port}{options.path}", *options.rest]
-            warm = [*base, "--calls", "1", "--seconds", "4", "--warmup", "1"]
-            subprocess.run(warm, stdout=subprocess.DEVNULL, check=False)
-            run = [*base, "--calls", str(calls), "--seconds", str(options.seconds)]
-            run += ["--label", options.label, "--out", str(options.out)]
-            subprocess.run(run, check=True)
+            _wait_ready(server, port, ready_path)
+            yield server.pid
         finally:
             server.send_signal(signal.SIGTERM)
             try:
@@ -80,10 +74,23 @@ def _measure(options: argparse.Namespace, calls: int) -> None:
                 server.kill()
 
 
+def _measure(options: argparse.Namespace, calls: int) -> None:
+    load = _wait_quiet(options.quiet_cores, options.wait_quiet)
+    print(f"{options.label}: {calls} calls, {load} cores busy elsewhere", file=sys.stderr)
+    with serving(options.server, options.port, options.ready_path) as pid:
+        base = [sys.executable, "-m", "bench.load", "--server-pid", str(pid)]
+        base += ["--url", f"ws://127.0.0.1:{options.port}{options.path}", *options.rest]
+        warm = [*base, "--calls", "1", "--seconds", "4", "--warmup", "1"]
+        subprocess.run(warm, stdout=subprocess.DEVNULL, check=False)
+        run = [*base, "--calls", str(calls), "--seconds", str(options.seconds)]
+        run += ["--label", options.label, "--out", str(options.out)]
+        subprocess.run(run, check=True)
+
+
 def main() -> None:
     """Run the matrix."""
     parser = argparse.ArgumentParser(description="measure a server at several numbers of calls")
-    parser.add_argument("--server", default=_OURS, help="command; {port} is replaced")
+    parser.add_argument("--server", default=OURS, help="command; {port} is replaced")
     parser.add_argument("--label", default="bargein")
     parser.add_argument("--path", default="/twilio/stream", help="path of the websocket")
     parser.add_argument("--ready-path", default="/readyz", help="'' = wait for the port")
