@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from runtime.agent import AgentLost, CallReady, Say
-from runtime.conversation.events import ToolSettled
+from runtime.conversation.events import ToolSettled, ToolStarted
 from runtime.errors import AgentError, ProjectError
 from runtime.process import ChildAgent
 from runtime.store.sqlite_store import SqliteStore
@@ -43,6 +43,18 @@ def notes(folder: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+async def logged(folder: Path, conversation: str, kind: type[object]) -> None:
+    """Wait until an event of this kind is on disk: the log is written behind."""
+    async with asyncio.timeout(10):
+        while True:
+            store = SqliteStore(folder / "log.db")
+            events = await store.load(conversation)
+            await store.aclose()
+            if any(isinstance(event.fact, kind) for event in events):
+                return
+            await asyncio.sleep(0.02)
 
 
 async def noted(folder: Path, count: int) -> list[dict[str, Any]]:
@@ -85,7 +97,7 @@ def test_a_child_killed_in_the_middle_of_a_tool_comes_back_with_the_same_wish(
             await voice.wait_ended()
             voice.hear('call order {"item": "lamp"}')
             await noted(tmp_path, 1)
-            await asyncio.sleep(0.2)  # the log is written within 100 ms
+            await logged(tmp_path, ready.conversation, ToolStarted)
             assert agent.pid is not None
             os.kill(agent.pid, signal.SIGKILL)
             lost = await voice.wait_for(AgentLost)
