@@ -193,7 +193,11 @@ class Session:
         for made in self._record.state.open_calls:
             outcome = "unknown" if made.started else "cancelled"
             reason = refusal(outcome, "the agent was restarted")
-            self._append(made.turn, ToolSettled(made.call_id, outcome, reason))
+            fact = ToolSettled(made.call_id, outcome, reason)
+            self._append(made.turn, fact)
+            report = report_of(fact, self._record.state, self.schema)
+            if self._opening.resumed and report is not None:
+                self._report(max(0, made.turn - self._turn_base), *report)
         state = self._record.state
         unheard = {message.turn for message in state.open_messages}  # nobody says them any more
         for turn in sorted((state.open_turns | unheard) - state.interrupted):

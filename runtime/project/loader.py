@@ -108,6 +108,7 @@ class _Loading:
         self._root = root
         self._env = env
         self._problems = problems
+        self._tools_failed = False
 
     def project(self) -> Project | None:
         agent = agent_file.read_agent(
@@ -126,7 +127,7 @@ class _Loading:
             agent,
             integrations,
             responses,
-            finish(text, names, self._problems),
+            finish(text, names, Problems() if self._tools_failed else self._problems),
             self._memory(folder.name),
             tools,
         )
@@ -141,7 +142,8 @@ class _Loading:
         tools: tuple[ToolDef, ...],
     ) -> Project:
         group = self._group(agent, integrations)
-        self._check_rules(group, [tool.name for tool in tools])
+        if not self._tools_failed:  # else each tool that is named would seem to be missing
+            self._check_rules(group, [tool.name for tool in tools])
         voice = integrations.voice
         silence_ms = voice.silence_timeout_ms
         return Project(
@@ -219,6 +221,7 @@ class _Loading:
                 [p for p in paths if p.is_file() and p.name != "__init__.py"], self._root
             )
         except (ToolLoadingError, ToolDefinitionError) as error:
+            self._tools_failed = True
             self._problems.add(Place(f"{_SKILLS}/{skill_id}/tools.py"), "tool_loading", str(error))
             return ()
 

@@ -246,7 +246,10 @@ def _choose(channel: int | None, channels: int) -> int:
     """
     if channel is None:
         if channels > 1:
-            raise AudioError(f"channels = {channels}: say which one, 0 to {channels - 1}")
+            raise AudioError(
+                f"channels = {channels}: say which one, 0 to {channels - 1} "
+                "(--caller-channel on the command line)"
+            )
         return 0
     if not 0 <= channel < channels:
         raise AudioError(f"channel = {channel}: the file has {channels}, counted from 0")

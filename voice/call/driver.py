@@ -483,7 +483,7 @@ class Call:
     def _tell_watchers(self, cause: CloseCause, fault: str | None) -> None:
         if fault is not None:
             self._journal.problem("internal", fault)
-        self._journal.write("call_ended", (("cause", cause),))
+        self._journal.call_ended(cause)
 
     async def _release(self) -> None:
         """Close ear and mouth within a bound, then let go of the agent plane."""

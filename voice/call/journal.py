@@ -4,6 +4,7 @@ Owns the writing of ``CallEvent``s (page, report, log, metrics) and the texts of
 settle, so that a settled say can be shown as it was heard. Decides nothing.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -13,6 +14,8 @@ from voice.call.events import CallEvent
 from voice.call.ports import Outbound
 from voice.floor.events import FloorEvent, SayStarted, Transcribed, TranscriberFailed
 from voice.wire.events import WireProtocol
+
+_log = logging.getLogger(__name__)
 
 _MOST_TEXTS: Final = 256
 """Says whose text is kept at once; far more than can be open."""
@@ -50,6 +53,7 @@ class Journal:
 
     def call_started(self, channel: str, fmt: AudioFormat) -> None:
         """The client's first message has come."""
+        _log.info("a call started", extra={"call": self._call_id, "channel": channel})
         self.write(
             "call_started",
             (
@@ -90,6 +94,14 @@ class Journal:
     def caller_typed(self, text: str) -> None:
         """The caller wrote instead of speaking."""
         self.write("caller_said", (("text", text), ("final", True), ("by", "text")))
+
+    def call_ended(self, cause: str) -> None:
+        """The call is over."""
+        lasted_s = round(self._clock() / 1000, 1)
+        _log.info(
+            "a call ended", extra={"call": self._call_id, "cause": cause, "lasted_s": lasted_s}
+        )
+        self.write("call_ended", (("cause", cause),))
 
     def say_opened(self, say: int, text: str = "") -> None:
         """Remember a say's text from here on."""

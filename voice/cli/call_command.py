@@ -68,6 +68,15 @@ _Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write heard.wav and events.jsonl here."),
 ]
+_CallerChannel = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=63,
+        show_default=False,
+        help="The recording's channel with the caller, from 0.",
+    ),
+]
 _Token = Annotated[
     str | None,
     typer.Option(
@@ -86,6 +95,7 @@ def call(
     delay_ms: _DelayMs = 0.0,
     seconds: _Seconds = 120.0,
     linger_seconds: _LingerSeconds = 6.0,
+    caller_channel: _CallerChannel = None,
     out: _Out = None,
     token: _Token = None,
 ) -> None:
@@ -113,7 +123,9 @@ def call(
         options = CallOptions(
             url=url, lines=(), dialect=dialect, conditions=conditions, token=token or None
         )
-        record = _place(options, _lines([caller, *(then or [])], at or [], options.spoken))
+        record = _place(
+            options, _lines([caller, *(then or [])], at or [], options.spoken, caller_channel)
+        )
         if out is not None:
             _write(out, record)
     except AgentError as error:
@@ -137,7 +149,7 @@ def _dialect(twilio: bool, v1: bool) -> "Dialect | None":
 
 
 def _lines(
-    sounds: Sequence[Path], starts: Sequence[str], dialect: "Dialect"
+    sounds: Sequence[Path], starts: Sequence[str], dialect: "Dialect", channel: int | None
 ) -> "tuple[CallerLine, ...]":
     """Read the caller's sounds, the first from the connect on."""
     from voice.audio.files import read_sound
@@ -152,7 +164,7 @@ def _lines(
     lines: list[CallerLine] = []
     for path, start in zip(sounds, written, strict=True):
         names = tuple(line.name for line in lines)
-        speech = Speech(read_sound(path, rate_hz).samples, rate_hz)
+        speech = Speech(read_sound(path, rate_hz, channel).samples, rate_hz)
         lines.append(CallerLine(speech, parse_at(start, names), path.stem))
     return tuple(lines)
 

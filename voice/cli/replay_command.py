@@ -23,9 +23,10 @@ picture), [b]call.wav[/b] (left the caller, right what was heard) and [b]events.
 top ([b]agent_starts+1200ms[/b]). Without a number an anchor is the first one after the sound
 before; [b]#2:agent_ends+300ms[/b] is the second of the call. Anchors: {_ANCHOR_LIST}.
 
-[b]A caller who talks over the answer, 1.2 s after it began:[/b]
+[b]A caller who talks over the answer, 1.2 s after it began[/b] (agent_starts is the next sound
+after silence, say_starts the next message):
 
-    bargein replay my-agent question.wav --then no-wait.wav --at agent_starts+1200ms --out out
+    bargein replay my-agent question.wav --then no-wait.wav --at say_starts+1200ms --out out
 
 [b]The same on a slow line, with a loudspeaker:[/b]
 
@@ -78,6 +79,15 @@ _Channel = Annotated[
     Literal["twilio", "web"],
     typer.Option(help="A phone line (mu-law, 8 kHz), or a browser (16 kHz)."),
 ]
+_CallerChannel = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=63,
+        show_default=False,
+        help="The recording's channel with the caller, from 0.",
+    ),
+]
 _Stt = Annotated[
     Literal["project", "local", "scripted"],
     typer.Option(help="What hears the words: the project's own, the embedded one, --words."),
@@ -117,6 +127,7 @@ def replay(
     out: _Out = None,
     seconds: _Seconds = 120.0,
     channel: _Channel = "twilio",
+    caller_channel: _CallerChannel = None,
     stt: _Stt = "project",
     words: _Words = None,
     tts: _Tts = "project",
@@ -140,6 +151,7 @@ def replay(
         out=out,
         seconds=seconds,
         channel=channel,
+        caller_channel=caller_channel,
         stt=stt,
         words=tuple(words or ()),
         tts=tts,

@@ -19,6 +19,7 @@ from runtime.errors import AgentError, ProjectError
 from runtime.project.loader import load
 from voice.audio.files import read_sound, write_wav
 from voice.audio.format import PHONE, WIDE
+from voice.cli.logs import set_up
 from voice.cli.virtual_call import EngineChoice, EngineName, replay_project
 from voice.replay import timeline_text
 from voice.replay.at import parse_at
@@ -55,6 +56,8 @@ class Request:
     out: Path | None = None
     seconds: float = 120.0
     channel: Channel = "twilio"
+    caller_channel: int | None = None
+    """Which channel of a recording is the caller; None = it has one."""
     stt: EngineName = "project"
     words: tuple[str, ...] = ()
     tts: EngineName = "project"
@@ -79,6 +82,7 @@ class Request:
 def carry_out(request: Request) -> int:
     """Do it all; return the exit code: 0 it went well, 1 the call failed, 2 unusable input."""
     console = Console()
+    set_up("warning")
     try:
         lines = _lines(request, console)
         result, took_s = _run(request, lines)
@@ -114,17 +118,16 @@ def _lines(request: Request, console: Console) -> tuple[CallerLine, ...]:
     rate_hz = PHONE.rate_hz if request.channel == "twilio" else WIDE.rate_hz
     hang_up = request.hang_up
     return (
-        *_speech(request.sounds, request.starts, rate_hz, console),
+        *_speech(request, rate_hz, console),
         *_acts(request.press, "press"),
         *_acts(request.typed, "type"),
         *((CallerLine(HangUp(), parse_at(hang_up)),) if hang_up is not None else ()),
     )
 
 
-def _speech(
-    sounds: tuple[Path, ...], starts: tuple[str, ...], rate_hz: int, console: Console
-) -> tuple[CallerLine, ...]:
+def _speech(request: Request, rate_hz: int, console: Console) -> tuple[CallerLine, ...]:
     """Pair each sound with its start."""
+    sounds, starts = request.sounds, request.starts
     if len(starts) > len(sounds):
         raise _Unusable(
             f"{len(starts)} start times for {len(sounds)} sounds: add --then FILE for each --at"
@@ -136,7 +139,7 @@ def _speech(
     lines: list[CallerLine] = []
     for path, start in zip(sounds, written, strict=True):
         names = tuple(line.name for line in lines)
-        sound = read_sound(path, rate_hz)
+        sound = read_sound(path, rate_hz, request.caller_channel)
         for warning in sound.warnings:
             console.print(Text(f"{path.name}: {warning}", "yellow"))
         speech = Speech(np.ascontiguousarray(sound.samples), rate_hz)

@@ -74,7 +74,10 @@ class Gateway:
     def begin_drain(self) -> None:
         """Take no more calls; those that are open go on."""
         if not self.is_draining:
-            _log.info("draining", extra={"open_calls": self.open_calls})
+            _log.warning(
+                "draining: open calls may go on for a while, a second signal ends them at once",
+                extra={"open_calls": self.open_calls, "for_s": self.config.drain_s},
+            )
         self.is_draining = True
 
     def end_calls(self) -> None:

@@ -268,8 +268,18 @@ def test_every_problem_of_a_project_is_told_at_once(tmp_path: Path):
             "empty_text",
             "write a text; one that begins with '#' must be in quotes",
         ),
-        ("skills/desk/skill.md:5:5", "unknown_tool", "define it in the skill's tools.py"),
+        # no word of @tool.nope: which tools there are is not known until tools.py can be imported
         ("skills/desk/tools.py", "tool_loading", ""),
+    ]
+
+
+def test_a_tool_that_the_prose_names_and_nobody_defines_is_a_problem(tmp_path: Path):
+    found = problems(
+        tmp_path,
+        {"skills/desk/skill.md": "---\nname: Desk\ndescription: All.\n---\nUse @tool.nope.\n"},
+    )
+    assert [(str(p.place), p.code, p.mend) for p in found] == [
+        ("skills/desk/skill.md:5:5", "unknown_tool", "define it in the skill's tools.py")
     ]
 
 
