@@ -303,16 +303,27 @@ def _held_ms(span: Span | None, agent: tuple[Span, ...], holds: tuple[HoldBar, .
 
 
 def _words(events: tuple[CallEvent, ...], caller: tuple[Span, ...]) -> tuple[Words, ...]:
-    """Place each final text at the sound it speaks for: the latest before its answer."""
-    found: dict[Span, list[str]] = {}
+    """Place each final text at the sound it speaks for (the latest before its answer), and typed
+    text at its own moment.
+    """
+    said: list[tuple[float, Span, str]] = []
     for event in events:
         values = dict(event.fields)
         if event.event != "caller_said" or values.get("final") is not True:
             continue
-        spans = [span for span in caller if span.start_ms <= event.t_ms]
-        place = spans[-1] if spans else Span(event.t_ms, event.t_ms)
-        texts = found.setdefault(place, [])
         text = _plain(values.get("text"))
+        if values.get("by") == "text":
+            said.append((event.t_ms, Span(event.t_ms, event.t_ms), text))
+            continue
+        start = values.get("from_ms")
+        from_ms = start if isinstance(start, int) else event.t_ms
+        # Words that are heard again, together with what followed, take the place of the first.
+        said = [entry for entry in said if entry[0] < from_ms or entry[1].length_ms == 0]
+        spans = [span for span in caller if span.start_ms <= event.t_ms]
+        said.append((from_ms, spans[-1] if spans else Span(event.t_ms, event.t_ms), text))
+    found: dict[Span, list[str]] = {}
+    for _, place, text in said:
+        texts = found.setdefault(place, [])
         if text not in texts:
             texts.append(text)
     return tuple(Words(span, " / ".join(texts)) for span, texts in found.items())

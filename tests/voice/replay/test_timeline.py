@@ -151,3 +151,16 @@ def test_an_agent_caught_between_two_words_stopped_at_once() -> None:
 def test_the_middle_of_nothing_is_nothing() -> None:
     assert middle(()) is None
     assert middle((3.0, 1.0, 2.0)) == 2.0
+
+
+def test_typed_words_stand_at_their_own_moment() -> None:
+    typed = event(5020, "caller_said", text="pizza", final=True, by="text")
+    timeline = build_timeline((*made_events(), typed), made_recording())
+    assert [words.span for words in timeline.words if words.text == "pizza"] == [Span(5020, 5020)]
+
+
+def test_words_heard_again_with_what_followed_are_written_once() -> None:
+    first = event(900, "caller_said", text="Yeah.", final=True, from_ms=500, to_ms=800)
+    whole = event(2000, "caller_said", text="Yeah, do that.", final=True, from_ms=500, to_ms=1900)
+    timeline = build_timeline((first, whole), made_recording())
+    assert [words.text for words in timeline.words] == ["Yeah, do that."]
