@@ -12,11 +12,11 @@ from enum import Enum, auto
 from typing import Protocol
 
 from runtime.agent import Json
-from runtime.conversation.events import Fact, MemorySet, ToolAsked, ToolOutcome, ToolSettled
-from runtime.conversation.memory import MemorySchema, writable
+from runtime.conversation.events import MemorySet, ToolAsked, ToolOutcome, ToolSettled
+from runtime.conversation.memory import writable
 from runtime.conversation.prompt_history import STILL_RUNNING
-from runtime.conversation.state import ConversationState
 from runtime.engine.builtin import HANG_UP, LISTEN, SET_FIELDS
+from runtime.engine.tool_memory import MemoryHost
 from runtime.errors import MemoryWriteError
 from runtime.models.ports import RequestedCall, ToolSpec
 from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_arguments
@@ -44,27 +44,8 @@ class RoundOutcome(Enum):
     ENDS_TURN = auto()
 
 
-class CallsHost(Protocol):
-    """What the calls need of their session."""
-
-    @property
-    def state(self) -> ConversationState:
-        """The live state."""
-        ...
-
-    @property
-    def schema(self) -> MemorySchema:
-        """Declared memory."""
-        ...
-
-    @property
-    def skill(self) -> str:
-        """The active skill."""
-        ...
-
-    def record(self, turn: int, fact: Fact) -> None:
-        """Append a fact to the conversation."""
-        ...
+class CallsHost(MemoryHost, Protocol):
+    """What the calls need of their session, beside what their memory does."""
 
     def next_call_id(self) -> int:
         """A number for the next call."""

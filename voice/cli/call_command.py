@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from runtime.errors import AgentError
+from voice.cli.options import CallerChannel, MostSeconds, ThenSounds
 
 if TYPE_CHECKING:
     from voice.cli.placed_call import CallOptions, CallRecord, Dialect
@@ -40,10 +41,6 @@ _Url = Annotated[
 _Caller = Annotated[
     Path, typer.Argument(help="The caller's sound: WAV, FLAC, any rate.", show_default=False)
 ]
-_Then = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
-]
 _At = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,9 +52,6 @@ _At = Annotated[
 _Twilio = Annotated[bool, typer.Option("--twilio", help="Speak Twilio Media Streams.")]
 _V1 = Annotated[bool, typer.Option("--v1", help="Speak bargein.v1.")]
 _DelayMs = Annotated[float, typer.Option(min=0, max=5000, help="Network delay to add, each way.")]
-_Seconds = Annotated[
-    float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
-]
 _LingerSeconds = Annotated[
     float,
     typer.Option(
@@ -67,15 +61,6 @@ _LingerSeconds = Annotated[
 _Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write heard.wav and events.jsonl here."),
-]
-_CallerChannel = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=63,
-        show_default=False,
-        help="The recording's channel with the caller, from 0.",
-    ),
 ]
 _Token = Annotated[
     str | None,
@@ -88,14 +73,14 @@ _Token = Annotated[
 def call(
     url: _Url,
     caller: _Caller,
-    then: _Then = None,
+    then: ThenSounds = None,
     at: _At = None,
     twilio: _Twilio = False,
     v1: _V1 = False,
     delay_ms: _DelayMs = 0.0,
-    seconds: _Seconds = 120.0,
+    seconds: MostSeconds = 120.0,
     linger_seconds: _LingerSeconds = 6.0,
-    caller_channel: _CallerChannel = None,
+    caller_channel: CallerChannel = None,
     out: _Out = None,
     token: _Token = None,
 ) -> None:

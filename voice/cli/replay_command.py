@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from voice.cli.options import CallerChannel, MostSeconds, ThenSounds
 from voice.replay.at import ANCHORS
 
 _ANCHOR_LIST: Final = ", ".join(f"[b]{name}[/b]" for name in ANCHORS)
@@ -46,10 +47,6 @@ _At = Annotated[
         "starts at 0s. Default: 0s, then agent_ends+500ms.",
     ),
 ]
-_Then = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Another sound of the caller; may be repeated."),
-]
 _Press = Annotated[
     list[str] | None,
     typer.Option(
@@ -72,21 +69,9 @@ _Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write report.html, call.wav and events.jsonl here."),
 ]
-_Seconds = Annotated[
-    float, typer.Option(min=1, max=7200, help="The caller hangs up here at the latest.")
-]
 _Channel = Annotated[
     Literal["twilio", "web"],
     typer.Option(help="A phone line (mu-law, 8 kHz), or a browser (16 kHz)."),
-]
-_CallerChannel = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=63,
-        show_default=False,
-        help="The recording's channel with the caller, from 0.",
-    ),
 ]
 _Stt = Annotated[
     Literal["project", "local", "scripted"],
@@ -120,14 +105,14 @@ def replay(
     project: _Project,
     caller: _Caller,
     at: _At = None,
-    then: _Then = None,
+    then: ThenSounds = None,
     press: _Press = None,
     type_: _Type = None,
     hang_up: _HangUp = None,
     out: _Out = None,
-    seconds: _Seconds = 120.0,
+    seconds: MostSeconds = 120.0,
     channel: _Channel = "twilio",
-    caller_channel: _CallerChannel = None,
+    caller_channel: CallerChannel = None,
     stt: _Stt = "project",
     words: _Words = None,
     tts: _Tts = "project",
