@@ -22,7 +22,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.schema import CreateTable
 
@@ -114,12 +114,29 @@ class SqliteStore(EventStore):
         engine = create_async_engine(f"sqlite+aiosqlite:///{self._path}", connect_args=_CONNECT)
         event.listen(engine.sync_engine, "connect", _prepare)
         try:
-            async with engine.begin() as connection:
-                await self._check_version(connection)
+            await self._prepare_tables(engine)
         except BaseException:
             await engine.dispose()
             raise
         return engine
+
+    async def _prepare_tables(self, engine: AsyncEngine) -> None:
+        """Make or check the tables; patient with other processes that open the same new file.
+
+        Turning a new file to write-ahead logging needs it alone, and SQLite refuses that at once
+        instead of waiting its busy timeout: so the waiting is ours.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _BUSY_SECONDS
+        while True:
+            try:
+                async with engine.begin() as connection:
+                    await self._check_version(connection)
+                return
+            except OperationalError as error:
+                if "locked" not in str(error.orig) or loop.time() > until:
+                    raise
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def _check_version(self, connection: AsyncConnection) -> None:
         for table in _metadata.sorted_tables:  # another process may be at it in this moment
@@ -135,8 +152,12 @@ class SqliteStore(EventStore):
             )
 
 
-_CONNECT = {"timeout": 5}
-"""Seconds to wait for another writer of the same file."""
+_BUSY_SECONDS = 5
+"""How long to wait for another writer of the same file."""
+
+_RETRY_SECONDS = 0.05
+
+_CONNECT = {"timeout": _BUSY_SECONDS}
 
 
 def _prepare(connection: Any, _record: object) -> None:
