@@ -6,7 +6,7 @@ help:            ## say what there is
 	@sed -n 's/^\([a-z-]*\): .*## /make \1\t/p' Makefile
 
 talk: setup      ## talk to the example agent in a browser
-	.venv/bin/bargein talk examples/front_desk
+	.venv/bin/bargein talk examples/card_desk
 
 test: setup      ## lint, format, types and all tests
 	scripts/test

@@ -18,13 +18,16 @@ from runtime.agent import (
     CallRefused,
     CloseCall,
     FromRuntime,
+    Json,
     OpenCall,
     ToRuntime,
 )
+from runtime.engine.desk import SessionParts
 from runtime.engine.record import ConversationRecord
-from runtime.engine.session import Session, SessionParts
+from runtime.engine.search import Search
+from runtime.engine.session import Session
 from runtime.interrupted_through import InterruptedThrough
-from runtime.models.ports import ChatModel
+from runtime.models.ports import ChatModel, ChatRequest
 from runtime.project.model import Project
 from runtime.store.memory_store import MemoryStore
 from runtime.store.ports import EventStore
@@ -56,6 +59,8 @@ class InLoopAgent(AgentPlane):
         slots: InterruptedThrough | None = None,
         first_id: int = 1,
         new_conversation: Callable[[OpenCall], str] | None = None,
+        keep_prompts: Callable[[int, int, ChatRequest], None] | None = None,
+        setup: tuple[tuple[str, str, Json], ...] = (),
     ) -> None:
         """Prepare; the first message starts it.
 
@@ -66,6 +71,8 @@ class InLoopAgent(AgentPlane):
             slots: The table shared with the voice plane; None = one of its own.
             first_id: Says and calls of tools are numbered from here on.
             new_conversation: Names a new conversation; None = at random.
+            keep_prompts: Is shown each request to the model: (turn, round, request).
+            setup: (namespace, name, value) that every new conversation begins with.
         """
         specs = [spec.model or spec.provider for spec in project.model_group]
         named = [
@@ -78,8 +85,11 @@ class InLoopAgent(AgentPlane):
             project=project,
             models=tuple(named),
             journal=self._journal,
+            search=Search(project),
             interrupted_through=self._slots.read,
             first_id=first_id,
+            keep_prompts=keep_prompts,
+            setup=setup,
         )
         self._new_conversation = new_conversation or _at_random
         self._calls: dict[int, _CallSlot] = {}
@@ -139,12 +149,14 @@ class InLoopAgent(AgentPlane):
         for entry in list(self._calls.values()):
             self._receive(entry, CloseCall(entry.call, "drain", 0))
         if self._serving:
-            tools = self._parts.project.tools
+            skills = self._parts.project.skills.values()
+            tools = [tool for skill in skills for tool in skill.tools.values()]
             longest = max((t.timeout_s or 0.0 for t in tools), default=0.0)
             bound = max(longest, self._parts.project.tool_timeout_s) + _SETTLE_S
             await asyncio.wait(self._serving, timeout=bound)
         await cancel_and_settle(*self._serving, *self._leaving)
         await _close_quietly("the store", self._journal.aclose(_CLOSE_S))
+        await _close_quietly("the search", self._parts.search.aclose())
         for _, model in self._parts.models:
             await _close_quietly("a model", model.aclose())
 

@@ -34,7 +34,8 @@ from runtime.engine.tool_memory import ToolMemory
 from runtime.errors import ToolDefinitionError
 from runtime.models.scripted_model import Call, Cut, Fail, Say, ScriptedModel, Wait
 from runtime.project.model import MemoryField
-from runtime.tools.arguments import canonical_json, parse_arguments
+from runtime.tools.arguments import canonical_json, parse_call
+from runtime.tools.buttons import Button
 from runtime.tools.call import RunningCall
 from runtime.tools.context import MemorySlice, ToolModelContext
 from runtime.tools.decorator import definition_of
@@ -114,7 +115,7 @@ class ToolHarness:
         if definition is None:
             raise ToolDefinitionError("not a @tool")
         raw = canonical_json(dict(arguments or {}))
-        values = parse_arguments(raw, definition.parameters, definition.defaults).values
+        values = parse_call(raw, definition).values
         self._turn += 1
         self._next_call += 1
         call_id, sent_before = self._next_call, len(self.sent)
@@ -147,7 +148,7 @@ class ToolHarness:
 
     def memory_value(self, name: str) -> Any:
         """A field's present value, by bare or qualified name."""
-        return read(self.schema, self.state, name, self.skill)
+        return read(self.schema, self.state, name, _SKILL)
 
     @property
     def late(self) -> list[LateOutcome]:
@@ -161,11 +162,6 @@ class ToolHarness:
         """The live state."""
         return self._record.state
 
-    @property
-    def skill(self) -> str:
-        """The one skill."""
-        return _SKILL
-
     def record(self, turn: int, fact: Fact) -> None:
         """Append a fact to the conversation."""
         self.facts.append(fact)
@@ -177,7 +173,7 @@ class ToolHarness:
 
     def memory_of(self, call: RunningCall) -> MemorySlice:
         """Memory as this call sees it."""
-        return ToolMemory(self, call)
+        return ToolMemory(self, call, _SKILL)
 
     def model_context(self) -> ToolModelContext:
         """No model settings."""
@@ -193,6 +189,10 @@ class ToolHarness:
             self.record(call.turn, MessageDropped(call.call_id, text, "interrupted"))
         else:
             self.sent.append(text)
+
+    def set_buttons(self, call: RunningCall, buttons: Sequence[Button]) -> None:
+        """No response asks for buttons here."""
+        raise RuntimeError("set_buttons works only in the source of a response's buttons")
 
     def hang_up(self, turn: int) -> None:
         """Nothing to hang up."""

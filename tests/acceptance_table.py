@@ -15,8 +15,10 @@ DOCUMENT = ROOT / "docs" / "acceptance.md"
 BEGIN = "<!-- table: written by python -m tests.acceptance_table --write -->"
 END = "<!-- end of table -->"
 
-_ID = re.compile(r"\b[A-NR]\d\d\b")
-_PROMISE = re.compile(r"^- \*\*([A-NR]\d\d)\*\* ", re.MULTILINE)
+_ID = re.compile(r"\b[A-NR]\d{1,2}\b")
+"""``R7`` and ``R60`` of the author's contract, ``C07`` of the cases: a leading zero counts."""
+
+_PROMISE = re.compile(r"^- \*\*([A-NR]\d{1,2})\*\* ", re.MULTILINE)
 
 Held = dict[str, list[tuple[str, str]]]
 """Id → the file and the name of each test, in the order of the tree."""

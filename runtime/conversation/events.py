@@ -11,16 +11,33 @@ from typing import Literal, TypeAlias
 from runtime.agent import CloseCause, InputKind, SayKind, SayOutcome, TurnCause, TurnOutcome
 
 __all__ = [
+    "BlockEnded",
+    "BlockStarted",
     "CallEnded",
+    "CallFor",
     "CallStarted",
+    "ConfirmationAnswered",
+    "ConfirmationAsked",
+    "ConfirmationWithdrawn",
+    "DialogueFact",
+    "EndHow",
     "Event",
     "Fact",
+    "KnowledgeSearched",
     "LateOutcome",
     "MemorySet",
     "MessageDropped",
     "MessageHeard",
     "MessageWritten",
     "ModelCalled",
+    "OfferedButton",
+    "ResponseGiven",
+    "SkillEnded",
+    "SkillResumed",
+    "SkillStarted",
+    "StartCause",
+    "StepAsked",
+    "StepEntered",
     "ToolAsked",
     "ToolOutcome",
     "ToolSettled",
@@ -28,10 +45,19 @@ __all__ = [
     "TurnFinished",
     "TurnInterrupted",
     "TurnStarted",
+    "UtterFired",
 ]
 
 ToolOutcome = Literal["ok", "failed", "timed_out", "cancelled", "unknown"]
-Writer = Literal["tool", "model", "seed"]
+Writer = Literal["tool", "model", "seed", "step", "keys", "tap", "engine", "rollback"]
+"""Who wrote a memory field. ``tool``: an author's tool or hook; ``rollback``: a hook refused."""
+CallFor = Literal["model", "step", "hook", "buttons"]
+"""On whose behalf a tool is called; only the model's calls are part of what the model reads."""
+StartCause = Literal["activated", "delegated", "called", "resolver", "engine"]
+"""Why a skill started: the caller's wish, a ``@skill`` of running prose, a ``call`` step, a
+precondition, the engine itself. All but ``activated`` give back to the skill below by themselves.
+"""
+EndHow = Literal["completed", "cancelled", "dropped", "linked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +151,9 @@ class ToolAsked:
     arguments: str
     """JSON object text; ``{}`` where what the model wrote is not one."""
     round: int
+    made_for: CallFor = "model"
+    frame: int = 0
+    """The skill frame that a step's call belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +203,135 @@ class MemorySet:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillStarted:
+    """A skill came onto the stack."""
+
+    frame: int
+    """Number of its place on the stack, from 1, never used twice."""
+    skill: str
+    cause: StartCause
+    block: str | None = None
+    """Where a skill without prose begins."""
+    waiting_for: str | None = None
+    """The precondition it is parked behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEnded:
+    """A skill left the stack."""
+
+    frame: int
+    skill: str
+    how: EndHow
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResumed:
+    """A parked skill goes on: its precondition holds, or the caller wants to return to it."""
+
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStarted:
+    """An ordered block began inside a skill; ``linked`` = it replaces the one that named it."""
+
+    frame: int
+    block: str
+    linked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEnded:
+    """The innermost block of a skill came to its END."""
+
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepEntered:
+    """A block reached a step; ``visit`` counts all steps of the conversation."""
+
+    frame: int
+    step: str
+    visit: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepAsked:
+    """The question of the current step, or the model's reply in it, was put to the caller."""
+
+    frame: int
+    say: int = 0
+    awaits: str = ""
+    """``<namespace>.<field>`` that the question asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class UtterFired:
+    """A skill's ``utter`` rule was said; each is said once a start."""
+
+    frame: int
+    rule: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationAsked:
+    """A call is held until the caller agrees; also recorded each time it is asked again."""
+
+    call_id: int
+    frame: int
+    say: int | None
+    """The question; None = the model is to phrase it in its next reply."""
+    essential_chars: int = 0
+    """How much of the question's text must have been heard before an answer counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationAnswered:
+    """The caller agreed to the held call, or did not."""
+
+    call_id: int
+    confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationWithdrawn:
+    """The held call is not wanted any more: its values changed, its skill is gone."""
+
+    call_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedButton:
+    """A button as it was offered."""
+
+    title: str
+    payload: str
+    """What a tap sends, or the value it writes when ``ref`` is there."""
+    ref: str | None = None
+    """``session.<namespace>.<field>``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseGiven:
+    """A response was said; its buttons are the ones that can be tapped now."""
+
+    response: str
+    say: int
+    buttons: tuple[OfferedButton, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSearched:
+    """The reference files were searched."""
+
+    call_id: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled:
     """One request to a chat model came to its end."""
 
@@ -184,6 +342,21 @@ class ModelCalled:
     """Until its first text or call; None = there was none."""
     took_ms: int
 
+
+DialogueFact: TypeAlias = (
+    SkillStarted
+    | SkillEnded
+    | SkillResumed
+    | BlockStarted
+    | BlockEnded
+    | StepEntered
+    | StepAsked
+    | UtterFired
+    | ConfirmationAsked
+    | ConfirmationAnswered
+    | ConfirmationWithdrawn
+)
+"""What moves the stack of skills and the confirmation; folded by ``dialogue``."""
 
 Fact: TypeAlias = (
     CallStarted
@@ -200,6 +373,9 @@ Fact: TypeAlias = (
     | LateOutcome
     | MemorySet
     | ModelCalled
+    | DialogueFact
+    | ResponseGiven
+    | KnowledgeSearched
 )
 
 

@@ -8,15 +8,18 @@ skill's field, then the project's; ``project.<field>`` and ``<skill>.<field>`` a
 
 import copy
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from runtime.agent import Json
 from runtime.conversation.state import ConversationState, MemoryKey
 from runtime.errors import MemoryWriteError, ProjectMemoryAlreadySetError
-from runtime.project.model import MemoryField
+from runtime.project.model import Dialect, MemoryField
+from runtime.project.skill_model import Access
 
-__all__ = ["PROJECT", "MemorySchema", "accepts", "read", "writable"]
+__all__ = ["PROJECT", "MemorySchema", "accepts", "coerced", "read", "value_of", "writable"]
 
 PROJECT = "project"
 _RESERVED = "system"
@@ -25,8 +28,21 @@ _RESERVED = "system"
 class MemorySchema:
     """The declared fields, by qualified name."""
 
-    def __init__(self, fields: Iterable[MemoryField]) -> None:
-        """Index the fields; names are unique within their namespace."""
+    def __init__(
+        self,
+        fields: Iterable[MemoryField],
+        access: Mapping[str, Access] | None = None,
+        dialect: Dialect = "mantle",
+    ) -> None:
+        """Index the fields; names are unique within their namespace.
+
+        Args:
+            fields: Everything declared.
+            access: By skill, what it may not read or write.
+            dialect: A Maestro project's fields may be written again unless immutable.
+        """
+        self._access = access or {}
+        self.dialect: Dialect = dialect
         self._fields: dict[MemoryKey, MemoryField] = {(f.namespace, f.name): f for f in fields}
 
     @property
@@ -42,16 +58,31 @@ class MemorySchema:
         """Resolve a name for reading while ``skill`` is active; None = nothing to be read."""
         namespace, _, rest = name.rpartition(".")
         if not namespace:
-            return self.field(skill, name) or self.field(PROJECT, name)
-        found = self.field(namespace, rest)
-        if found is not None and found.private and namespace != skill:
-            return None
-        return found
+            found = self.field(skill, name) or self.field(PROJECT, name)
+        else:
+            found = self.field(namespace, rest)
+        return found if found is not None and self.is_readable(found, skill) else None
+
+    def is_readable(self, field: MemoryField, skill: str) -> bool:
+        """Whether ``skill`` may know the field: its own, others' public ones, the project's."""
+        if field.private and field.namespace != skill:
+            return False
+        denied = self._access.get(skill)
+        return denied is None or _label(field) not in denied.deny_read
+
+    def is_denied(self, field: MemoryField, skill: str) -> bool:
+        """Whether ``access.deny_write`` keeps ``skill`` from writing the field."""
+        denied = self._access.get(skill)
+        return denied is not None and _label(field) in denied.deny_write
 
     def settable(self, skill: str) -> tuple[MemoryField, ...]:
         """The fields that the model may set while ``skill`` is active."""
         return tuple(
-            f for f in self._fields.values() if f.llm_settable and f.namespace in (skill, PROJECT)
+            f
+            for f in self._fields.values()
+            if (f.llm_settable or f.collected)
+            and f.namespace in (skill, PROJECT)
+            and not self.is_denied(f, skill)
         )
 
 
@@ -90,10 +121,54 @@ def writable(
     text = _json_text(field, value)
     if not accepts(field, value):
         raise MemoryWriteError(f"{_label(field)} takes {_wanted(field)}")
-    key = (field.namespace, field.name)
-    if field.namespace == PROJECT and state.memory.get(key) is not None:
-        raise ProjectMemoryAlreadySetError(f"{_label(field)} is already set")
+    if schema.is_denied(field, skill):
+        raise MemoryWriteError(f"{_label(field)} must not be written here (access.deny_write)")
+    if state.memory.get((field.namespace, field.name)) is not None:
+        if field.immutable:
+            raise MemoryWriteError(f"{_label(field)} is immutable and already set")
+        if field.namespace == PROJECT and schema.dialect == "mantle":
+            raise ProjectMemoryAlreadySetError(f"{_label(field)} is already set")
     return field, text
+
+
+def coerced(field: MemoryField, value: object) -> object:
+    """A value as its field takes it, where a model or a caller wrote it loosely.
+
+    Only what means the same is changed: ``"4"`` for an int, ``"yes"`` for a bool, another case of
+    an enum value, a number for a text. Anything else is returned as it came, to be refused.
+    """
+    if isinstance(value, str):
+        word = value.strip()
+        match field.type:
+            case "int" if _is_int(word):
+                return int(word)
+            case "float" if _is_float(word):
+                return float(word)
+            case "bool" if word.casefold() in _BOOL_WORDS:
+                return _BOOL_WORDS[word.casefold()]
+            case "categorical":
+                same = [v for v in field.enum_values if v.casefold() == word.casefold()]
+                return same[0] if len(same) == 1 else value
+            case _:
+                return unicodedata.normalize("NFC", value)
+    if field.type == "text" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if field.type == "int" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+_BOOL_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_MOST_DIGITS = 300
+
+
+def _is_int(text: str) -> bool:
+    return len(text) < _MOST_DIGITS and re.fullmatch(r"[-+]?[0-9]+", text) is not None
+
+
+def _is_float(text: str) -> bool:
+    number = re.fullmatch(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", text)
+    return len(text) < _MOST_DIGITS and number is not None
 
 
 def accepts(field: MemoryField, value: object) -> bool:

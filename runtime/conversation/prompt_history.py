@@ -18,10 +18,19 @@ from runtime.conversation.state import (
 )
 from runtime.models.ports import ChatMessage, RequestedCall
 
-__all__ = ["INTERRUPTED_MARK", "STILL_RUNNING", "heard_text", "history_messages"]
+__all__ = [
+    "AWAITS_CONFIRMATION",
+    "INTERRUPTED_MARK",
+    "STILL_RUNNING",
+    "heard_text",
+    "history_messages",
+]
 
 STILL_RUNNING = "still_running"
 """The result of a call that has none yet."""
+
+AWAITS_CONFIRMATION = "awaits_confirmation"
+"""The result of a call that is held until the caller agrees."""
 
 INTERRUPTED_MARK = "[interrupted]"
 """Ends a message that the caller did not hear to its end."""
@@ -38,7 +47,12 @@ def history_messages(state: ConversationState, max_chars: int = 32_000) -> list[
     kept: list[list[ChatMessage]] = []
     room = max_chars
     for items, turn in reversed(turns):
-        messages = _turn_messages(items, interrupted=turn in state.interrupted)
+        held = state.dialogue.held
+        messages = _turn_messages(
+            items,
+            interrupted=turn in state.interrupted,
+            held=held.call_id if held is not None else 0,
+        )
         room -= sum(_size(message) for message in messages)
         if room >= 0 or not kept or any(_is_open(item) for item in items):
             kept.append(messages)
@@ -60,7 +74,9 @@ def heard_text(message: Message, *, interrupted: bool) -> str:
     return f"{heard} {INTERRUPTED_MARK}" if heard else ""
 
 
-def _turn_messages(items: Sequence[HistoryItem], *, interrupted: bool) -> list[ChatMessage]:
+def _turn_messages(
+    items: Sequence[HistoryItem], *, interrupted: bool, held: int
+) -> list[ChatMessage]:
     """One turn: the caller's words, then round by round text and calls, results, other lines."""
     result: list[ChatMessage] = []
     written: set[int] = set()
@@ -70,6 +86,10 @@ def _turn_messages(items: Sequence[HistoryItem], *, interrupted: bool) -> list[C
                 result.append(ChatMessage("user", _caller_text(item)))
             case LateNews():
                 result.append(ChatMessage("system", _news_text(item)))
+            case CallMade() if item.made_for == "step":
+                result.append(ChatMessage("system", _step_text(item, held)))
+            case CallMade() if item.made_for != "model":
+                pass  # a hook, a source of buttons: what they did shows in memory and messages
             case Message() if item.round == 0 or item.call_id is not None:
                 text = heard_text(item, interrupted=interrupted)
                 if text:
@@ -77,17 +97,19 @@ def _turn_messages(items: Sequence[HistoryItem], *, interrupted: bool) -> list[C
             case Message() | CallMade():
                 if item.round not in written:
                     written.add(item.round)
-                    result.extend(_round_messages(items, item.round, interrupted=interrupted))
+                    result.extend(
+                        _round_messages(items, item.round, interrupted=interrupted, held=held)
+                    )
     return result
 
 
 def _round_messages(
-    items: Sequence[HistoryItem], number: int, *, interrupted: bool
+    items: Sequence[HistoryItem], number: int, *, interrupted: bool, held: int
 ) -> list[ChatMessage]:
     texts: list[str] = []
     calls: list[CallMade] = []
     for item in items:
-        if isinstance(item, CallMade) and item.round == number:
+        if isinstance(item, CallMade) and item.round == number and item.made_for == "model":
             calls.append(item)
         elif isinstance(item, Message) and item.round == number and item.call_id is None:
             texts.append(heard_text(item, interrupted=interrupted))
@@ -95,7 +117,7 @@ def _round_messages(
     if not calls:
         return [ChatMessage("assistant", text)] if text else []
     asked = tuple(RequestedCall(_wire_id(call), call.tool, call.arguments) for call in calls)
-    results = [ChatMessage("tool", _result(call), call_id=_wire_id(call)) for call in calls]
+    results = [ChatMessage("tool", _result(call, held), call_id=_wire_id(call)) for call in calls]
     return [ChatMessage("assistant", text, calls=asked), *results]
 
 
@@ -104,8 +126,16 @@ def _wire_id(call: CallMade) -> str:
     return f"call_{call.call_id}"
 
 
-def _result(call: CallMade) -> str:
-    return STILL_RUNNING if call.outcome is None else call.result
+def _result(call: CallMade, held: int) -> str:
+    if call.outcome is None:
+        return AWAITS_CONFIRMATION if call.call_id == held else STILL_RUNNING
+    return call.result
+
+
+def _step_text(call: CallMade, held: int) -> str:
+    """What a step's call came to: the system made it, so it is no call of the model's."""
+    status = call.outcome or (AWAITS_CONFIRMATION if call.call_id == held else STILL_RUNNING)
+    return f"[the system called {call.tool}: {status}]"
 
 
 def _caller_text(item: CallerSaid) -> str:

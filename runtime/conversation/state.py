@@ -10,7 +10,9 @@ Rules of the fold:
   not settled yet counts as being spoken while its turn is not interrupted;
 - a call has exactly one outcome; what comes later is news, not an outcome;
 - a turn that *reopens* another one takes its place: the caller's words, the engine's own calls and
-  the model's memory writes of the reopened turn are undone, what authors' tools did stands.
+  their memory writes and the moves of the dialogue of the reopened turn are undone, what authors'
+  tools did stands;
+- a skill that starts another time begins with its fields unset.
 """
 
 import json
@@ -20,17 +22,33 @@ from hashlib import sha256
 from typing import TypeAlias, assert_never
 
 from runtime.agent import InputKind, Json, SayKind, SayOutcome
+from runtime.conversation.dialogue import Dialogue, apply_dialogue, asked, settled, wrote
 from runtime.conversation.events import (
+    BlockEnded,
+    BlockStarted,
     CallEnded,
+    CallFor,
     CallStarted,
+    ConfirmationAnswered,
+    ConfirmationAsked,
+    ConfirmationWithdrawn,
+    DialogueFact,
     Event,
     Fact,
+    KnowledgeSearched,
     LateOutcome,
     MemorySet,
     MessageDropped,
     MessageHeard,
     MessageWritten,
     ModelCalled,
+    OfferedButton,
+    ResponseGiven,
+    SkillEnded,
+    SkillResumed,
+    SkillStarted,
+    StepAsked,
+    StepEntered,
     ToolAsked,
     ToolOutcome,
     ToolSettled,
@@ -38,6 +56,7 @@ from runtime.conversation.events import (
     TurnFinished,
     TurnInterrupted,
     TurnStarted,
+    UtterFired,
 )
 
 __all__ = [
@@ -95,6 +114,7 @@ class CallMade:
     model_call_id: str
     tool: str
     arguments: str
+    made_for: CallFor = "model"
     started: bool = False
     finish: bool = False
     idempotency_key: str = ""
@@ -147,6 +167,16 @@ class ConversationState:
     open_turns: set[int] = field(default_factory=set[int])
     highest_say: int = 0
     highest_call: int = 0
+    dialogue: Dialogue = Dialogue()
+    buttons: tuple[OfferedButton, ...] = ()
+    """Of the agent's latest message: the only ones that a tap can mean."""
+    offered: dict[str, tuple[OfferedButton, ...]] = field(
+        default_factory=dict[str, tuple[OfferedButton, ...]]
+    )
+    """Memory entry → the buttons that its question was last put with."""
+    _dialogue_before: Dialogue = Dialogue()
+    """As the latest turn found it."""
+    _buttons_before: tuple[OfferedButton, ...] = ()
     _undo: list[_Undo] = field(default_factory=list[_Undo])
     _undo_turn: int = 0
 
@@ -225,7 +255,23 @@ class ConversationState:
                 self.history.append(LateNews(turn, fact.call_id, tool, fact.outcome, fact.result))
             case MemorySet():
                 self._memory_set(fact, turn)
-            case MessageDropped() | ModelCalled():
+            case ResponseGiven():
+                self.buttons = fact.buttons
+            case (
+                SkillStarted()
+                | SkillEnded()
+                | SkillResumed()
+                | BlockStarted()
+                | BlockEnded()
+                | StepEntered()
+                | StepAsked()
+                | UtterFired()
+                | ConfirmationAsked()
+                | ConfirmationAnswered()
+                | ConfirmationWithdrawn()
+            ):
+                self._moved(fact, turn)
+            case MessageDropped() | ModelCalled() | KnowledgeSearched():
                 pass  # kept for the record; nothing of them is part of what was said or done
             case _:
                 assert_never(fact)
@@ -236,8 +282,18 @@ class ConversationState:
         self.turn = turn
         self.open_turns.add(turn)
         self._undo, self._undo_turn = [], turn
+        self._dialogue_before, self._buttons_before = self.dialogue, self.buttons
         if fact.kind is not None:
             self.history.append(CallerSaid(turn, fact.kind, fact.text, fact.uncertain))
+
+    def _moved(self, fact: DialogueFact, turn: int) -> None:
+        if isinstance(fact, SkillStarted) and fact.skill in self.dialogue.started:
+            for key in [key for key in self.memory if key[0] == fact.skill]:
+                self._note_undo(key, turn)
+                del self.memory[key]
+        if isinstance(fact, StepAsked) and fact.awaits and self.buttons:
+            self.offered[fact.awaits] = self.buttons
+        self.dialogue = apply_dialogue(self.dialogue, fact, turn)
 
     def _message_written(self, fact: MessageWritten, turn: int) -> None:
         self.highest_say = max(self.highest_say, fact.say)
@@ -245,6 +301,7 @@ class ConversationState:
         if known is not None:
             known.text, known.kind = fact.text, fact.kind
             return
+        self.buttons = ()
         self.history.append(
             Message(
                 turn,
@@ -270,8 +327,18 @@ class ConversationState:
     def _asked(self, fact: ToolAsked, turn: int) -> None:
         self.highest_call = max(self.highest_call, fact.call_id)
         self.history.append(
-            CallMade(turn, fact.round, fact.call_id, fact.model_call_id, fact.tool, fact.arguments)
+            CallMade(
+                turn,
+                fact.round,
+                fact.call_id,
+                fact.model_call_id,
+                fact.tool,
+                fact.arguments,
+                fact.made_for,
+            )
         )
+        if fact.made_for == "step":
+            self.dialogue = asked(self.dialogue, fact)
 
     def _started(self, fact: ToolStarted) -> None:
         made = self.tool_call(fact.call_id)
@@ -287,15 +354,22 @@ class ConversationState:
         if fact.outcome == "ok" and made.started:
             wish = wish_of(made.tool, made.arguments)
             self.settled_ok[wish] = self.settled_ok.get(wish, 0) + 1
+        self.dialogue = settled(self.dialogue, fact.call_id, fact.outcome)
 
     def _memory_set(self, fact: MemorySet, turn: int) -> None:
         key = (fact.namespace, fact.name)
-        if fact.writer != "model":
-            # What an author's tool wrote stands, also where the model wrote before it.
+        if fact.writer == "tool":
+            # What an author's tool wrote stands, also where the engine wrote before it.
             self._undo = [undo for undo in self._undo if undo.key != key]
-        elif turn == self._undo_turn:
-            self._undo.append(_Undo(key, self.memory.get(key), key in self.memory))
+        else:
+            self._note_undo(key, turn)
         self.memory[key] = json.loads(fact.value)
+        if fact.writer != "rollback":
+            self.dialogue = wrote(self.dialogue, f"{fact.namespace}.{fact.name}")
+
+    def _note_undo(self, key: MemoryKey, turn: int) -> None:
+        if turn == self._undo_turn:
+            self._undo.append(_Undo(key, self.memory.get(key), key in self.memory))
 
     def _take_back(self, turn: int) -> None:
         if turn == self._undo_turn:
@@ -304,6 +378,7 @@ class ConversationState:
                     self.memory[undo.key] = undo.before
                 else:
                     self.memory.pop(undo.key, None)
+            self.dialogue, self.buttons = self._dialogue_before, self._buttons_before
         self.history = [item for item in self.history if not _is_undone(item, turn)]
 
     def _forget_old(self) -> None:

@@ -1,32 +1,42 @@
-"""The calls of one round: checked, recorded, performed or run, and waited for.
+"""The calls of one round: checked, recorded, performed, held or run, and waited for.
 
-Owns what happens between a model's request for a call and its outcome: an unknown tool, unusable
-arguments and the engine's own tools are settled here; an author's tool goes to the runner. Every
-asked call gets exactly one outcome, and the round waits for all of them, one failing or not.
+Owns what happens between a model's request for a call and its outcome: an unknown tool, a shut
+gate, unusable arguments and the engine's own tools are settled here, a call that needs the caller's
+yes is held, an author's tool goes to the runner. Every asked call gets exactly one outcome, and the
+round waits for all of them, one failing or not.
 """
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Protocol
 
-from runtime.agent import Json
-from runtime.conversation.events import MemorySet, ToolAsked, ToolOutcome, ToolSettled
-from runtime.conversation.memory import writable
+from runtime.conversation.events import ToolAsked, ToolOutcome, ToolSettled
 from runtime.conversation.prompt_history import STILL_RUNNING
-from runtime.engine.builtin import HANG_UP, LISTEN, SET_FIELDS
-from runtime.engine.tool_memory import MemoryHost
-from runtime.errors import MemoryWriteError
-from runtime.models.ports import RequestedCall, ToolSpec
-from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_arguments
+from runtime.conversation.state import CallMade
+from runtime.engine.builtin import BUILTIN, HANG_UP, LISTEN, RESOLVE
+from runtime.engine.builtin_calls import BuiltinCalls
+from runtime.engine.desk import Desk
+from runtime.engine.gates import constraint_of, is_open
+from runtime.engine.moment import Moment
+from runtime.engine.responses import Responses
+from runtime.engine.scope import TurnScope
+from runtime.engine.stack import Stack
+from runtime.engine.steps import Steps
+from runtime.models.ports import RequestedCall
+from runtime.project.skill_model import Skill, ToolConstraint
+from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_arguments, parse_call
 from runtime.tools.call import RunningCall
 from runtime.tools.definition import ToolDef
-from runtime.tools.runner import ToolRunner, refusal
+from runtime.tools.runner import refusal
 
-__all__ = ["MOST_CALLS", "Calls", "CallsHost", "RoundOutcome"]
+__all__ = ["MOST_CALLS", "Calls", "RoundOutcome"]
 
-MOST_CALLS = 32
+MOST_CALLS = 8
+"""Calls of one reply that are made; the others are refused."""
+
+MOST_LOOKED_AT = 32
 """Calls of one reply that are looked at; no sane reply has more."""
 
 _DONE = canonical_json({"status": "ok"})
@@ -39,25 +49,27 @@ class RoundOutcome(Enum):
 
     NOTHING_ASKED = auto()
     GO_ON = auto()
+    ANSWERED = auto()
+    """Only memory was written, and the words beside it were the answer."""
     MISTAKEN = auto()
     """At least one call could not be made as it was asked."""
     ENDS_TURN = auto()
 
 
-class CallsHost(MemoryHost, Protocol):
-    """What the calls need of their session, beside what their memory does."""
+@dataclass(slots=True)
+class _Round:
+    """One round being made."""
 
-    def next_call_id(self) -> int:
-        """A number for the next call."""
-        ...
-
-    def hang_up(self, turn: int) -> None:
-        """End the call once what is being said has been heard."""
-        ...
-
-    def say_goodbye(self, turn: int) -> None:
-        """Say the project's goodbye."""
-        ...
+    scope: TurnScope
+    moment: Moment
+    beside_text: bool
+    running: list[tuple[RunningCall, ToolConstraint]] = field(
+        default_factory=list[tuple[RunningCall, ToolConstraint]]
+    )
+    mistaken: bool = False
+    withdrew: bool = False
+    only_writes: bool = True
+    to_hold: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
 class Calls:
@@ -65,126 +77,220 @@ class Calls:
 
     def __init__(
         self,
-        host: CallsHost,
-        runner: ToolRunner,
-        tools: Mapping[str, ToolDef],
-        builtin: Mapping[str, ToolSpec],
+        desk: Desk,
+        stack: Stack,
+        steps: Steps,
+        responses: Responses,
+        own: BuiltinCalls,
     ) -> None:
-        """Look tools up in ``tools`` (authors') and ``builtin``."""
-        self._host = host
-        self._runner = runner
-        self._tools = tools
-        self._builtin = builtin
+        """Act through these parts; ``own`` performs the engine's tools."""
+        self._desk = desk
+        self._stack = stack
+        self._steps = steps
+        self._responses = responses
+        self._own = own
 
     async def run(
         self,
-        turn: int,
-        number: int,
+        scope: TurnScope,
+        moment: Moment,
         asked: Sequence[RequestedCall],
         cut_off: Sequence[str],
         *,
-        said_something: bool,
+        beside_text: bool,
     ) -> RoundOutcome:
-        """Make the calls of round ``number`` and wait until each has its outcome."""
+        """Make the calls that a reply asked for and wait until each has its outcome."""
+        scope.refused = None
         if not asked and not cut_off:
             return RoundOutcome.NOTHING_ASKED
-        calls = list(asked[:MOST_CALLS])
-        ids = [self._announce(turn, number, call) for call in calls]
-        mistaken = self._settle_cut_off(turn, number, cut_off)
-        running: list[RunningCall] = []
-        for call_id, call in zip(ids, calls, strict=True):
-            if call.name in self._builtin:
-                mistaken |= not self._perform(turn, call_id, call)
-            else:
-                mistaken |= not self._start(turn, call_id, call, running)
-        for started in running:
-            await started.settled.wait()
+        calls = list(asked[:MOST_LOOKED_AT])
+        ids = [self._announce(scope, moment, call) for call in calls]
+        this = _Round(scope, moment, beside_text)
+        self._settle_cut_off(this, cut_off)
         names = {call.name for call in calls}
-        if HANG_UP in names and not mistaken:
-            if not said_something:
-                self._host.say_goodbye(turn)
-            self._host.hang_up(turn)
-            return RoundOutcome.ENDS_TURN
-        if names == {LISTEN} and not mistaken:
-            return RoundOutcome.ENDS_TURN  # with text beside it, the text was the answer
-        return RoundOutcome.MISTAKEN if mistaken else RoundOutcome.GO_ON
+        for number, (call_id, call) in enumerate(zip(ids, calls, strict=True)):
+            if number >= MOST_CALLS:
+                self._refuse(this, call_id, f"too many calls at once; make {MOST_CALLS} at most")
+            elif call.name == LISTEN and (beside_text or len(names) > 1):
+                self._settle(this, call_id, "ok", _DONE)  # the rest of the reply is followed
+            elif call.name in BUILTIN:
+                await self._perform(this, call_id, call)
+            else:
+                self._start(this, call_id, call)
+        await self._finish(this)
+        return self._outcome(this, names)
 
-    def _announce(self, turn: int, number: int, call: RequestedCall) -> int:
-        call_id = self._host.next_call_id()
-        known = call.name in self._tools or call.name in self._builtin
+    def _outcome(self, this: _Round, names: set[str]) -> RoundOutcome:
+        scope = this.scope
+        if this.mistaken:
+            scope.owes_reply = True
+            return RoundOutcome.MISTAKEN
+        if HANG_UP in names:
+            scope.hangs_up = True
+            return RoundOutcome.ENDS_TURN
+        if names == {LISTEN} and not this.beside_text:
+            return RoundOutcome.ENDS_TURN
+        if this.beside_text and this.only_writes:
+            return RoundOutcome.ANSWERED
+        return RoundOutcome.GO_ON
+
+    def _announce(self, scope: TurnScope, moment: Moment, call: RequestedCall) -> int:
+        call_id = self._desk.next_call_id()
+        known = call.name in BUILTIN or any(t.name == call.name for t in moment.tools)
         name = call.name if known else _wire_name(call.name)
-        asked = ToolAsked(call_id, call.id, name, _sendable(call.arguments), number)
-        self._host.record(turn, asked)
+        asked = ToolAsked(call_id, call.id, name, _sendable(call.arguments), scope.round)
+        self._desk.record(scope.turn, asked)
         return call_id
 
-    def _settle_cut_off(self, turn: int, number: int, names: Sequence[str]) -> bool:
+    def _settle_cut_off(self, this: _Round, names: Sequence[str]) -> None:
         for name in names[:MOST_CALLS]:
-            call_id = self._announce(turn, number, RequestedCall("", name, ""))
-            self._refuse(turn, call_id, "the arguments were incomplete; call it again, shorter")
-        return bool(names)
-
-    # -- authors' tools
-
-    def _start(
-        self, turn: int, call_id: int, call: RequestedCall, running: list[RunningCall]
-    ) -> bool:
-        definition = self._tools.get(call.name)
-        if definition is None:
-            self._refuse(turn, call_id, "no such tool here")
-            return False
-        try:
-            parsed = parse_arguments(call.arguments, definition.parameters, definition.defaults)
-        except ArgumentsRefused as reason:
-            self._refuse(turn, call_id, str(reason))
-            return False
-        if parsed.unwrapped:
-            _logger.warning("a model encoded arguments twice", extra={"tool": call.name})
-        if self._is_running(call.name, canonical_json(parsed.values)):
-            self._settle(turn, call_id, "failed", STILL_RUNNING)
-            return True
-        started = self._runner.start(definition, parsed.values, call_id=call_id, turn=turn)
-        if started is not None:
-            running.append(started)
-        return True
-
-    def _is_running(self, tool: str, canonical: str) -> bool:
-        """Whether an equal call runs: one of an earlier call of the conversation counts too."""
-        return any(
-            made.started and (made.tool, made.arguments) == (tool, canonical)
-            for made in self._host.state.open_calls
-        )
+            call_id = self._announce(this.scope, this.moment, RequestedCall("", name, ""))
+            self._refuse(this, call_id, "the arguments were incomplete; call it again, shorter")
 
     # -- the engine's own
 
-    def _perform(self, turn: int, call_id: int, call: RequestedCall) -> bool:
+    async def _perform(self, this: _Round, call_id: int, call: RequestedCall) -> None:
+        spec = this.moment.builtin.get(call.name)
+        if spec is None:
+            self._refuse(this, call_id, "it is not available now")
+            return
         try:
-            values = parse_arguments(call.arguments, self._builtin[call.name].parameters).values
-            if call.name == SET_FIELDS:
-                self._set_fields(turn, call_id, values)
-        except (ArgumentsRefused, MemoryWriteError) as reason:
-            self._refuse(turn, call_id, str(reason))
-            return False
-        self._settle(turn, call_id, "ok", _DONE)
-        return True
+            values = parse_arguments(call.arguments, spec.parameters).values
+        except ArgumentsRefused as reason:
+            self._refuse(this, call_id, str(reason))
+            return
+        held = self._steps.confirming.call
+        done = await self._own.perform(
+            this.scope, this.moment, call_id, call.name, values, beside_text=this.beside_text
+        )
+        if done.refused is not None:
+            self._refuse(this, call_id, done.refused)
+            return
+        this.only_writes &= done.is_write or call.name == LISTEN
+        this.scope.owes_reply |= done.owes_reply
+        this.withdrew |= done.withdrew
+        result = _DONE if done.result is None else canonical_json(done.result)
+        self._settle(this, call_id, "ok", result)
+        if call.name == RESOLVE:
+            await self._after_answer(this, held, confirmed=values["confirmed"] is True)
 
-    def _set_fields(self, turn: int, call_id: int, values: dict[str, Json]) -> None:
-        """Write all values or none."""
-        state = self._host.state
-        checked = [
-            writable(self._host.schema, state, name, value, self._host.skill)
-            for name, value in values.items()
-        ]
-        for field, text in checked:
-            fact = MemorySet(field.namespace, field.name, text, "model", call_id)
-            self._host.record(turn, fact)
+    async def _after_answer(self, this: _Round, made: CallMade | None, *, confirmed: bool) -> None:
+        """The model's own held call: run it, or settle it. A step's is the steps' to go on with."""
+        if made is None or made.made_for != "model":
+            return
+        skill = self._desk.project.skills.get(self._desk.skill)
+        constraint = constraint_of(skill, made.tool) if skill is not None else ToolConstraint("")
+        if confirmed and skill is not None:
+            this.only_writes = False
+            self._run(this, made.call_id, skill.tools.get(made.tool), made.arguments, skill)
+            return
+        self._settle(this, made.call_id, "cancelled", refusal("cancelled", "the caller said no"))
+        line = constraint.confirmation.denial if constraint.confirmation is not None else None
+        if line is None or await self._responses.give(this.scope, line) is None:
+            this.scope.owes_reply = True  # the model finds the words
+
+    # -- authors' tools
+
+    def _start(self, this: _Round, call_id: int, call: RequestedCall) -> None:
+        this.only_writes = False
+        skill = self._desk.project.skills.get(self._desk.skill)
+        offered = {t.name for t in this.moment.tools}
+        definition = skill.tools.get(call.name) if skill is not None else None
+        if skill is None or definition is None or call.name not in offered:
+            self._refuse(this, call_id, "no such tool here")
+            return
+        if call.name in this.scope.answered:
+            self._refuse(this, call_id, "the caller has answered already; do not call it again")
+            return
+        confirmation = constraint_of(skill, call.name).confirmation
+        if confirmation is None:
+            self._run(this, call_id, definition, call.arguments, skill)
+            return
+        canonical = self._checked(this, call_id, definition, call.arguments, skill)
+        if canonical is not None:
+            this.to_hold.append((call_id, call.name))
+
+    def _checked(
+        self, this: _Round, call_id: int, definition: ToolDef, arguments: str, skill: Skill
+    ) -> str | None:
+        """The canonical arguments of a call that may be made; None = it was refused."""
+        if not is_open(skill, definition.name, self._desk.reader(skill.id)):
+            self._refuse(this, call_id, "it is not available now")
+            return None
+        try:
+            parsed = parse_call(arguments, definition)
+        except ArgumentsRefused as reason:
+            self._refuse(this, call_id, str(reason))
+            return None
+        if parsed.unwrapped:
+            _logger.warning("a model encoded arguments twice", extra={"tool": definition.name})
+        return canonical_json(parsed.values)
+
+    def _run(
+        self, this: _Round, call_id: int, definition: ToolDef | None, arguments: str, skill: Skill
+    ) -> None:
+        if definition is None:
+            self._refuse(this, call_id, "no such tool here")
+            return
+        canonical = self._checked(this, call_id, definition, arguments, skill)
+        if canonical is None:
+            return
+        if self._is_running(call_id, definition.name, canonical):
+            self._settle(this, call_id, "failed", STILL_RUNNING)
+            this.scope.owes_reply = True
+            return
+        values = parse_call(canonical, definition).values
+        self._desk.prepare_call(call_id, skill.id)
+        started = self._desk.runner.start(definition, values, call_id=call_id, turn=this.scope.turn)
+        if started is not None:
+            this.running.append((started, constraint_of(skill, definition.name)))
+
+    def _is_running(self, call_id: int, tool: str, canonical: str) -> bool:
+        """Whether an equal call runs: one of an earlier call of the conversation counts too."""
+        return any(
+            made.started and (made.tool, made.arguments) == (tool, canonical)
+            for made in self._desk.state.open_calls
+            if made.call_id != call_id
+        )
+
+    async def _finish(self, this: _Round) -> None:
+        scope = this.scope
+        for call, _ in this.running:
+            await call.settled.wait()
+        for call, constraint in this.running:
+            scope.just_done.append((call.name, call.outcome or ""))
+            line = constraint.on_success if call.outcome == "ok" else constraint.on_failure
+            if line is not None and await self._responses.give(scope, line) is not None:
+                continue  # the response tells the caller; the model reads the result next time
+            scope.owes_reply = True
+        for number, (call_id, tool) in enumerate(this.to_hold):
+            if number or self._steps.confirming.held is not None and not self._replaces(scope):
+                self._refuse(this, call_id, "another call waits for the caller's answer")
+                continue
+            skill = self._desk.project.skills[self._desk.skill]
+            confirmation = constraint_of(skill, tool).confirmation
+            if confirmation is not None:
+                self._steps.confirming.hold(scope, call_id)
+                this.withdrew = False
+        scope.owes_reply |= this.withdrew
+
+    def _replaces(self, scope: TurnScope) -> bool:
+        """The model calls for something else than what is held: the caller has changed it."""
+        made = self._steps.confirming.call
+        if made is None or made.made_for != "model":
+            return False
+        self._stack.withdraw(scope.turn, "the caller changed it")
+        return True
 
     # -- outcomes
 
-    def _refuse(self, turn: int, call_id: int, reason: str) -> None:
-        self._settle(turn, call_id, "failed", refusal("failed", reason))
+    def _refuse(self, this: _Round, call_id: int, reason: str) -> None:
+        this.mistaken = True
+        this.scope.refused = reason
+        self._settle(this, call_id, "failed", refusal("failed", reason))
 
-    def _settle(self, turn: int, call_id: int, outcome: ToolOutcome, result: str) -> None:
-        self._host.record(turn, ToolSettled(call_id, outcome, result))
+    def _settle(self, this: _Round, call_id: int, outcome: ToolOutcome, result: str) -> None:
+        self._desk.record(this.scope.turn, ToolSettled(call_id, outcome, result))
 
 
 def _wire_name(name: str) -> str:

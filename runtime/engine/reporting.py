@@ -4,13 +4,24 @@ Owns the names and fields of the runtime's ``Happened`` messages. What the calle
 arguments and values appear only in fields named ``text``, which logs leave out.
 """
 
+import json
+
 from runtime.agent import Fields
 from runtime.conversation.events import (
+    ConfirmationAnswered,
+    ConfirmationAsked,
+    ConfirmationWithdrawn,
     Fact,
+    KnowledgeSearched,
     LateOutcome,
     MemorySet,
     MessageDropped,
     ModelCalled,
+    ResponseGiven,
+    SkillEnded,
+    SkillResumed,
+    SkillStarted,
+    StepEntered,
     ToolSettled,
     ToolStarted,
 )
@@ -66,4 +77,63 @@ def report_of(
                 ("took_ms", fact.took_ms),
             )
         case _:
+            return _dialogue_report(fact, state)
+
+
+def _dialogue_report(fact: Fact, state: ConversationState) -> tuple[str, Fields] | None:
+    match fact:
+        case SkillStarted():
+            return "skill_started", (("skill", fact.skill), ("cause", fact.cause))
+        case SkillEnded():
+            return "skill_ended", (("skill", fact.skill), ("how", fact.how))
+        case SkillResumed():
+            return "skill_resumed", (("skill", _skill(state, fact.frame)),)
+        case StepEntered():
+            frame = state.dialogue.frame(fact.frame)
+            place = frame.place if frame is not None else None
+            return "step_entered", (
+                ("skill", _skill(state, fact.frame)),
+                ("block", place.block if place is not None else ""),
+                ("step", fact.step),
+            )
+        case ConfirmationAsked():
+            return "confirmation_asked", (
+                ("call_id", fact.call_id),
+                ("tool", _tool(state, fact.call_id)),
+                ("say", fact.say),
+            )
+        case ConfirmationAnswered():
+            return "confirmation_answered", (
+                ("call_id", fact.call_id),
+                ("tool", _tool(state, fact.call_id)),
+                ("confirmed", fact.confirmed),
+            )
+        case ConfirmationWithdrawn():
+            return "confirmation_withdrawn", (
+                ("call_id", fact.call_id),
+                ("tool", _tool(state, fact.call_id)),
+                ("reason", fact.reason),
+            )
+        case ResponseGiven():
+            return "response_given", (
+                ("response", fact.response),
+                ("say", fact.say),
+                ("text", json.dumps([[b.title, b.payload] for b in fact.buttons])),
+            )
+        case KnowledgeSearched():
+            return "knowledge_searched", (
+                ("call_id", fact.call_id),
+                ("passages", fact.passages),
+            )
+        case _:
             return None
+
+
+def _skill(state: ConversationState, frame: int) -> str:
+    found = state.dialogue.frame(frame)
+    return found.skill if found is not None else ""
+
+
+def _tool(state: ConversationState, call_id: int) -> str:
+    made = state.tool_call(call_id)
+    return made.tool if made is not None else ""

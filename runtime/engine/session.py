@@ -14,7 +14,7 @@ the table of interruptions belong to the plane.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -24,7 +24,6 @@ from runtime.agent import (
     ConfirmTurn,
     FromRuntime,
     HangUp,
-    Happened,
     InterruptTurn,
     Json,
     Listen,
@@ -34,6 +33,7 @@ from runtime.agent import (
     SaySettled,
     StartTurn,
     ToRuntime,
+    Transfer,
     TurnEnded,
     TurnOutcome,
     Working,
@@ -41,53 +41,27 @@ from runtime.agent import (
 from runtime.conversation.events import (
     CallEnded,
     CallStarted,
-    Event,
-    Fact,
-    ModelCalled,
+    MemorySet,
     ToolSettled,
     TurnFinished,
     TurnInterrupted,
     TurnStarted,
 )
-from runtime.conversation.memory import MemorySchema
-from runtime.conversation.state import ConversationState, wish_of
-from runtime.engine.builtin import builtin_tools
-from runtime.engine.calls import Calls
-from runtime.engine.outbox import Outbox
-from runtime.engine.prompt import build_request
+from runtime.conversation.memory import accepts, coerced
+from runtime.conversation.state import ConversationState
+from runtime.engine.desk import Desk, SessionParts
+from runtime.engine.gates import GateResult, gate_results
+from runtime.engine.parts import build_parts
 from runtime.engine.record import ConversationRecord
 from runtime.engine.reporting import report_of
-from runtime.engine.speech import Speech
-from runtime.engine.tool_memory import ToolMemory
 from runtime.engine.turn import Turn
-from runtime.models.ports import ChatModel, ChatRequest, ToolSpec
-from runtime.project.model import Project
-from runtime.store.write_behind import WriteBehind
 from runtime.tasks import cancel_and_settle
-from runtime.tools.call import RunningCall
-from runtime.tools.context import MemorySlice, ToolModelContext
-from runtime.tools.definition import ToolDef
-from runtime.tools.runner import ToolRunner, refusal
+from runtime.tools.arguments import canonical_json
+from runtime.tools.runner import refusal
 
-__all__ = ["FLUSH_BOUND_S", "Session", "SessionParts"]
-
-FLUSH_BOUND_S = 1.0
-"""How long a model call waits for the outcome of a commit to be stored."""
+__all__ = ["Session"]
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionParts:
-    """What the plane gives to each of its sessions."""
-
-    project: Project
-    models: tuple[tuple[str, ChatModel], ...]
-    journal: WriteBehind
-    interrupted_through: Callable[[int], int]
-    """Slot → highest interrupted turn, as the floor wrote it a moment ago."""
-    first_id: int = 1
-    """Says and calls of tools are numbered from here on."""
 
 
 @dataclass(slots=True)
@@ -122,52 +96,50 @@ class Session:
             emit: The way to the voice plane.
             recover: Nothing that the record shows as open can still be running: settle it.
         """
-        loop = asyncio.get_running_loop()
         self._opening = opening
         self._record = record
-        self._parts = parts
         self._emit = emit
         self._recovers = recover
-        self._loop = loop
-        self._zero_s = loop.time()
-        """Loop time of the call's ms 0, as near as it is known."""
-        state = record.state
-        goes_on = opening.resumed and not state.ended
-        self._turn_base = state.turns_before_call if goes_on else state.turn
-        """The conversation counts turns over all its calls, the voice plane over one."""
+        self._loop = asyncio.get_running_loop()
         self._turns: dict[int, _Entry] = {}
-        self._interrupted = 0
         self._closing = asyncio.Event()
-        self._hang_up = False
-        self._unstored_commit = False
         self._shown_open: tuple[OpenTool, ...] = ()
-        self.schema = MemorySchema(parts.project.memory)
-        self._call_ids = max(record.state.highest_call, parts.first_id - 1)
-        self._speech = Speech(
-            opening.call,
-            language=opening.language or parts.project.language,
-            first=max(record.state.highest_say + 1, parts.first_id),
-            emit=emit,
-            record=self.record,
-        )
-        self._outbox = Outbox(self._speech, self.record, self.is_interrupted)
-        self._runner = ToolRunner(
-            self, record.conversation, parts.project.tool_timeout_s, self._fulfilled
-        )
-        self._tools = {definition.name: definition for definition in parts.project.tools}
-        self._builtin = builtin_tools(self.schema, parts.project.skill.id)
-        self._calls = Calls(self, self._runner, self._tools, self._builtin)
+        self._shown_gates: tuple[GateResult, ...] = ()
+        self._desk = Desk(opening, record, parts, emit, self.calls_changed)
+        self._engine = build_parts(self._desk)
 
     # -- life
 
     def open(self) -> None:
         """Begin: settle what an earlier life left open, record the call, tell the voice plane."""
+        desk = self._desk
         if self._recovers:
             self._recover()
-        opening, settings = self._opening, self._parts.project.settings
+        opening, settings = self._opening, desk.project.settings
         about = (opening.channel, opening.language, opening.wall_start, opening.metadata)
-        self.record(0, CallStarted(*about, opening.resumed))
+        is_new = desk.state.call is None
+        desk.record(0, CallStarted(*about, opening.resumed))
+        if is_new:
+            self._seed()
         self._emit(CallReady(opening.call, self._record.conversation, settings))
+        self._show_gates(0)
+
+    def _seed(self) -> None:
+        """Copy what the channel knows of the caller into the fields that are declared for it."""
+        desk = self._desk
+        given = dict(self._opening.metadata)
+        for field in desk.schema.fields:
+            if field.seed and field.name in given:
+                value = coerced(field, given[field.name])
+                if accepts(field, value):
+                    self._seed_field(field.namespace, field.name, value)
+        for namespace, name, value in desk.parts.setup:
+            if desk.schema.field(namespace, name) is not None:
+                self._seed_field(namespace, name, value)
+
+    def _seed_field(self, namespace: str, name: str, value: object) -> None:
+        text = canonical_json(value)
+        self._desk.record(0, MemorySet(namespace, name, text, "seed"))
 
     async def run(self) -> set[asyncio.Task[Any]]:
         """Serve the call until it is closed and everything it started has settled.
@@ -181,7 +153,7 @@ class Session:
             *(entry.task for entry in entries),
             cancelled_before=[entry.task for entry in entries if entry.ended],
         )
-        return stubborn | await self._runner.close()
+        return stubborn | await self._desk.runner.close()
 
     @property
     def is_closing(self) -> bool:
@@ -190,18 +162,21 @@ class Session:
 
     def _recover(self) -> None:
         """Settle what the life before this one left open."""
+        held = self._record.state.dialogue.held
         for made in self._record.state.open_calls:
+            if held is not None and made.call_id == held.call_id:
+                continue  # it never ran: it is still the caller's to answer
             outcome = "unknown" if made.started else "cancelled"
             reason = refusal(outcome, "the agent was restarted")
             fact = ToolSettled(made.call_id, outcome, reason)
-            self._append(made.turn, fact)
-            report = report_of(fact, self._record.state, self.schema)
+            self._desk.append(made.turn, fact)
+            report = report_of(fact, self._record.state, self._desk.schema)
             if self._opening.resumed and report is not None:
-                self._report(max(0, made.turn - self._turn_base), *report)
+                self._desk.report(max(0, made.turn - self._desk.turn_base), *report)
         state = self._record.state
         unheard = {message.turn for message in state.open_messages}  # nobody says them any more
         for turn in sorted((state.open_turns | unheard) - state.interrupted):
-            self._append(turn, TurnInterrupted("restart"))
+            self._desk.append(turn, TurnInterrupted("restart"))
 
     def handle(self, message: ToRuntime) -> None:
         """Do what the voice plane says; never raises, ignores what is stale."""
@@ -223,42 +198,16 @@ class Session:
             case _:
                 assert_never(message)
 
-    # -- the clock and the record
-
-    def now_ms(self) -> int:
-        """Now by the call's clock."""
-        return round((self._loop.time() - self._zero_s) * 1000)
-
-    def _heed_clock(self, at_ms: int) -> None:
-        """The voice plane's clock is the call's: ours only ever moves on to it."""
-        self._zero_s = min(self._zero_s, self._loop.time() - at_ms / 1000)
-
-    def record(self, turn: int, fact: Fact) -> None:
-        """Append a fact of this call's turn (0 = of none) and report it."""
-        self._append(self._turn_base + turn if turn else 0, fact)
-        if isinstance(fact, ToolSettled):
-            self._unstored_commit |= fact.committed
-            self._outbox.forget(fact.call_id)
-        report = report_of(fact, self._record.state, self.schema)
-        if report is not None:
-            self._report(turn, *report)
-
-    def _append(self, turn: int, fact: Fact) -> None:
-        self._record.append(turn, self.now_ms(), fact)
-
-    def _report(self, turn: int, event: str, fields: tuple[tuple[str, Json], ...]) -> None:
-        self._emit(Happened(self._opening.call, turn, self.now_ms(), event, fields))
-
     # -- turns
 
     def _start_turn(self, start: StartTurn) -> None:
-        self._heed_clock(start.at_ms)
+        self._desk.heed_clock(start.at_ms)
         if self._closing.is_set() or start.turn in self._turns:
             return
-        if start.turn <= self._interrupted:
+        if start.turn <= self._desk.interrupted:
             self._emit(TurnEnded(start.call, start.turn, "interrupted"))
             return
-        turn = Turn(self, self._calls, start)
+        turn = Turn(self._engine, start, self._begin, self._preview, self._wait_for_earlier)
         if start.certain:
             turn.begin()
         task = self._loop.create_task(self._run_turn(start.turn, turn), name=f"turn {start.turn}")
@@ -267,7 +216,7 @@ class Session:
 
     async def _run_turn(self, number: int, turn: Turn) -> None:
         outcome = await turn.run()
-        if not self.is_interrupted(number):
+        if not self._desk.is_interrupted(number):
             self._end_turn(number, outcome)
 
     def _end_turn(self, number: int, outcome: TurnOutcome, *more: tuple[str, Json]) -> None:
@@ -277,12 +226,23 @@ class Session:
             return
         entry.ended = True
         self._show_open(number, ())
-        self.record(number, TurnFinished(outcome))
-        self._report(number, "turn_ended", (("turn", number), ("outcome", outcome), *more))
+        self._desk.record(number, TurnFinished(outcome))
+        self._desk.report(number, "turn_ended", (("turn", number), ("outcome", outcome), *more))
         if outcome != "interrupted":
-            call = self._opening.call
-            self._emit(HangUp(call, number) if self._hang_up else Listen(call, number))
+            self._hand_back(entry.turn)
         self._emit(TurnEnded(self._opening.call, number, outcome))
+
+    def _hand_back(self, turn: Turn) -> None:
+        """What the voice plane does now that the agent is done: listen, hang up, transfer."""
+        call, scope = self._opening.call, turn.scope
+        self._show_gates(scope.turn)
+        if scope.transfers_to is not None:
+            self._emit(Transfer(call, scope.turn, scope.transfers_to))
+        elif scope.hangs_up or self._desk.wants_hang_up(scope.turn):
+            self._emit(HangUp(call, scope.turn))
+        else:
+            expect, keys = self._engine.steps.listening(scope)
+            self._emit(Listen(call, scope.turn, expect, keys))
 
     def _forget_turns(self) -> None:
         """Keep the latest turns only; older ones ended long ago."""
@@ -299,7 +259,7 @@ class Session:
             entry.turn.confirm(message.input)
 
     def _retract(self, message: RetractTurn) -> None:
-        self._heed_clock(message.at_ms)
+        self._desk.heed_clock(message.at_ms)
         entry = self._turns.get(message.turn)
         if entry is None or entry.turn.is_begun or entry.ended:
             return
@@ -309,26 +269,25 @@ class Session:
     # -- interruption
 
     def _interrupt(self, message: InterruptTurn) -> None:
-        self._heed_clock(message.at_ms)
+        self._desk.heed_clock(message.at_ms)
         turn = message.turn
         entry = self._turns.get(turn)
-        was_live = turn > self._interrupted
+        was_live = turn > self._desk.interrupted
         # No await below: nothing of the turn may slip out between closing and cancelling.
-        self._interrupted = max(self._interrupted, turn)
-        self._speech.cut(turn)
+        self._desk.interrupted = max(self._desk.interrupted, turn)
+        self._desk.speech.cut(turn)
         for settled in message.settled:
             self._settled(settled)
         if entry is not None and not entry.ended:
             entry.task.cancel()
-        stopped = self._runner.interrupt(turn)
+        stopped = self._desk.runner.interrupt(turn)
         if not was_live or entry is None or not entry.turn.is_begun:
             if entry is not None and not entry.ended:
                 entry.ended = True
                 self._emit(TurnEnded(message.call, turn, "interrupted"))
             return
-        self.record(turn, TurnInterrupted(message.cause, message.evidence))
-        self._hang_up = False
-        going_on = [call for call in self._runner.open_in(turn) if call not in stopped]
+        self._desk.record(turn, TurnInterrupted(message.cause, message.evidence))
+        going_on = [call for call in self._desk.runner.open_in(turn) if call not in stopped]
         self._end_turn(
             turn,
             "interrupted",
@@ -338,52 +297,27 @@ class Session:
         )
 
     def _settled(self, message: SaySettled) -> None:
-        self._speech.settle(message)
-        self._outbox.settled(message)
+        self._desk.speech.settle(message)
+        self._desk.outbox.settled(message)
 
     def _close(self, message: CloseCall) -> None:
-        self._heed_clock(message.at_ms)
+        self._desk.heed_clock(message.at_ms)
         if self._closing.is_set():
             return
         for number in self._turns:
-            self._speech.cut(number)
+            self._desk.speech.cut(number)
         self._closing.set()
-        self.record(0, CallEnded(message.cause))
+        self._desk.is_closing = True
+        self._desk.record(0, CallEnded(message.cause))
 
-    # -- what turns need (TurnHost)
+    # -- what turns need
 
-    @property
-    def project(self) -> Project:
-        """The agent."""
-        return self._parts.project
+    def _begin(self, start: StartTurn) -> None:
+        self._desk.record(start.turn, self._started(start))
 
-    @property
-    def speech(self) -> Speech:
-        """The way to the caller's ear."""
-        return self._speech
-
-    @property
-    def models(self) -> Sequence[tuple[str, ChatModel]]:
-        """The model group in the order it is tried."""
-        return self._parts.models
-
-    def begin(self, start: StartTurn) -> None:
-        """Record that a turn began."""
-        self.record(start.turn, self._started(start))
-
-    def request(self, start: StartTurn, *, begun: bool, note: str) -> ChatRequest:
-        """Build a request from live state; for an uncertain turn on a copy of it."""
-        state = self.state
-        if not begun:
-            state = state.preview(self._started(start), self._turn_base + start.turn)
-        return build_request(
-            self.project,
-            self.schema,
-            state,
-            tools=(*map(_spec, self._tools.values()), *self._builtin.values()),
-            at_ms=self.now_ms(),
-            note=note,
-        )
+    def _preview(self, start: StartTurn) -> ConversationState:
+        """A copy of the state in which an uncertain turn has begun."""
+        return self._desk.state.preview(self._started(start), self._desk.turn_base + start.turn)
 
     def _started(self, start: StartTurn) -> TurnStarted:
         said = start.input
@@ -393,82 +327,20 @@ class Session:
             text=said.text if said is not None else "",
             uncertain=said.uncertain if said is not None else False,
             silence_n=start.silence_n,
-            reopens=None if start.reopens is None else self._turn_base + start.reopens,
+            reopens=None if start.reopens is None else self._desk.turn_base + start.reopens,
         )
 
-    async def wait_for_earlier(self, turn: int) -> None:
+    async def _wait_for_earlier(self, turn: int) -> None:
         """Wait until earlier turns' cancelled calls have settled and commits have ended."""
         entry = self._turns[turn]
-        while holding := self._runner.holding_back(turn):
+        while holding := self._desk.runner.holding_back(turn):
             entry.waiting = True
             self.calls_changed(turn)
             await holding[0].wait_released()
         entry.waiting = False
         self.calls_changed(turn)
 
-    async def wait_stored(self) -> None:
-        """Wait until the outcomes of commits are stored, ``FLUSH_BOUND_S`` at most."""
-        if self._unstored_commit:
-            self._unstored_commit = False
-            try:
-                stored = await self._parts.journal.flush(FLUSH_BOUND_S)
-            except asyncio.CancelledError:
-                self._unstored_commit = True  # the next turn's to wait for
-                raise
-            if not stored:
-                self._report(0, "problem", (("code", "store_slow"),))
-
-    def record_model(self, turn: int, fact: ModelCalled) -> None:
-        """Record how a request to a model ended."""
-        self.record(turn, fact)
-
-    # -- what calls need (CallsHost, ToolHost)
-
-    @property
-    def state(self) -> ConversationState:
-        """The live state."""
-        return self._record.state
-
-    @property
-    def skill(self) -> str:
-        """The active skill."""
-        return self.project.skill.id
-
-    def next_call_id(self) -> int:
-        """A number for the next call of a tool."""
-        self._call_ids += 1
-        return self._call_ids
-
-    def is_interrupted(self, turn: int) -> bool:
-        """Whether the floor took this turn back, as of this very moment, or the call is over."""
-        if self._closing.is_set() or turn <= self._interrupted:
-            return True
-        return turn <= self._parts.interrupted_through(self._opening.slot)
-
-    def memory_of(self, call: RunningCall) -> MemorySlice:
-        """Memory as a call of a tool sees it."""
-        return ToolMemory(self, call)
-
-    def model_context(self) -> ToolModelContext:
-        """The project's model settings."""
-        return ToolModelContext({"models": [name for name, _ in self._parts.models]})
-
-    def events(self) -> Sequence[Event]:
-        """The conversation so far."""
-        return self._record.events
-
-    async def send(self, call: RunningCall, text: str) -> None:
-        """Queue a tool's message, or drop it and record that."""
-        self._outbox.send(call, text)
-
-    def hang_up(self, turn: int) -> None:
-        """End the call after this turn, once what was said has been heard."""
-        if not self.is_interrupted(turn):
-            self._hang_up = True
-
-    def say_goodbye(self, turn: int) -> None:
-        """Say the project's goodbye."""
-        self._speech.line(turn, "line", self.project.goodbye)
+    # -- showing what goes on
 
     def calls_changed(self, turn: int) -> None:
         """Show the voice plane which tools are open now."""
@@ -478,9 +350,10 @@ class Session:
             return
         if turn != live and not entry.waiting:
             return
-        calls = self._runner.open_in(live)
+        runner = self._desk.runner
+        calls = runner.open_in(live)
         if entry.waiting:
-            calls = [*self._runner.holding_back(live), *calls]
+            calls = [*runner.holding_back(live), *calls]
         self._show_open(
             live, tuple(OpenTool(c.call_id, c.name, c.definition.filler) for c in calls)
         )
@@ -490,9 +363,15 @@ class Session:
             self._shown_open = tools
             self._emit(Working(self._opening.call, turn, tools))
 
-    def _fulfilled(self, tool: str, canonical: str) -> int:
-        return self.state.settled_ok.get(wish_of(tool, canonical), 0)
-
-
-def _spec(definition: ToolDef) -> ToolSpec:
-    return ToolSpec(definition.name, definition.description, definition.parameters)
+    def _show_gates(self, turn: int) -> None:
+        """Tell whoever watches which tools may be called now, whenever that has changed."""
+        desk = self._desk
+        gates = gate_results(desk.project, desk.skill, desk.reader)
+        if gates == self._shown_gates:
+            return
+        self._shown_gates = gates
+        tools: list[Json] = [
+            {"skill": g.skill, "tool": g.tool, "gate": g.state, "requires": g.requires}
+            for g in gates
+        ]
+        desk.report(turn, "gates", (("tools", tools),))

@@ -86,13 +86,14 @@ class Speech:
         interruptible: bool = True,
         round: int = 0,
         call_id: int | None = None,
+        expect: Expect | None = None,
     ) -> int:
         """Say a whole message; return its number."""
         say = self._number()
         self._record(turn, MessageWritten(say, kind, text, round, interruptible, call_id))
         self.emit(Say(self.call, turn, say, kind, interruptible, self._language))
         self.emit(SayText(self.call, turn, say, text))
-        self.emit(SayEnd(self.call, turn, say, Expect(), kind))
+        self.emit(SayEnd(self.call, turn, say, expect or Expect(), kind))
         return say
 
     def end_open(self, turn: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from runtime.conversation.events import Fact, MemorySet
 from runtime.conversation.memory import MemorySchema, read, writable
 from runtime.conversation.state import ConversationState
+from runtime.errors import ProjectMemoryAlreadySetError
 from runtime.tools.call import RunningCall
 from runtime.tools.context import MemorySlice
 
@@ -28,11 +29,6 @@ class MemoryHost(Protocol):
         """Declared memory."""
         ...
 
-    @property
-    def skill(self) -> str:
-        """The active skill."""
-        ...
-
     def record(self, turn: int, fact: Fact) -> None:
         """Append a fact to the conversation."""
         ...
@@ -41,19 +37,35 @@ class MemoryHost(Protocol):
 class ToolMemory(MemorySlice):
     """One call's access to memory."""
 
-    def __init__(self, host: MemoryHost, call: RunningCall) -> None:
-        """Read and write for ``call``."""
+    def __init__(
+        self, host: MemoryHost, call: RunningCall, skill: str, *, skips_set: bool = False
+    ) -> None:
+        """Read and write for ``call`` as a tool of ``skill``.
+
+        Args:
+            host: The conversation.
+            call: The call whose memory it is.
+            skill: The skill that it was called for.
+            skips_set: Leave a project field that is set as it is instead of raising (hooks).
+        """
         self._host = host
         self._call = call
+        self._skill = skill
+        self._skips_set = skips_set
 
     def get(self, name: str, default: Any = None, /) -> Any:
         """Return a value, or ``default`` when it is unset, ``None`` or not readable."""
         host = self._host
-        return read(host.schema, host.state, name, host.skill, default)
+        return read(host.schema, host.state, name, self._skill, default)
 
     def set(self, name: str, value: Any, /) -> None:
         """Write a value through at once; see ``runtime.conversation.memory.writable``."""
         host = self._host
-        field, text = writable(host.schema, host.state, name, value, host.skill)
+        try:
+            field, text = writable(host.schema, host.state, name, value, self._skill)
+        except ProjectMemoryAlreadySetError:
+            if self._skips_set:
+                return
+            raise
         fact = MemorySet(field.namespace, field.name, text, "tool", self._call.call_id)
         host.record(self._call.turn, fact)

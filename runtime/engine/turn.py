@@ -1,12 +1,11 @@
-"""One turn of the agent: its fixed lines, or rounds of model and tools until the model is done.
+"""One turn of the agent: steps without the model, then rounds of model and tools, until it waits.
 
-Theory of operation. A turn that needs no model says its lines. Any other one first waits for what
-earlier turns left behind (``TurnHost.wait_for_earlier``), then goes round: ask the model, streaming
-its text to the caller as it comes; run the calls it asked for, all at once; ask again with their
-results. It ends when a reply asks for nothing, and always with something said: a model that fails,
-writes nothing twice, asks for impossible calls twice or never comes to an end is answered for with
-the project's own line. An uncertain turn (the caller may go on) asks the model, but takes nothing
-of what it answers before it is confirmed.
+Theory of operation. A turn first waits for what earlier turns left behind. A tapped button or keyed
+digits that mean a value are written. Then it goes round: do what needs no model (``steps``); ask
+the model, streaming its text to the caller as it comes (``asking``); make the calls it asked for
+(``calls``). It ends when it is the caller's turn, and always with something said where the caller
+said something: a model that fails, writes nothing twice, asks for impossible calls twice or never
+comes to an end is answered for with the project's own line.
 
 Owns the order of things in a turn. It is cancelled by its session when the caller interrupts; the
 one check of its own is before each round, so that no model is asked for a turn that is over.
@@ -14,135 +13,68 @@ one check of its own is before each round, so that no model is asked for a turn 
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from runtime.agent import Input, StartTurn, TurnOutcome
-from runtime.conversation.events import ModelCalled
-from runtime.engine.calls import MOST_CALLS, Calls, RoundOutcome
-from runtime.engine.speech import OpenSay, Speech
-from runtime.models.ports import (
-    CallAsked,
-    CallCutOff,
-    ChatModel,
-    ChatRequest,
-    Finished,
-    ModelEvent,
-    RequestedCall,
-    TextDelta,
-)
-from runtime.project.model import Project
-from runtime.tasks import closing_stream, raise_if_cancelled
+from runtime.conversation.state import ConversationState
+from runtime.engine.asking import Asking, Reply, Superseded
+from runtime.engine.calls import RoundOutcome
+from runtime.engine.inputs import take_input
+from runtime.engine.moment import Moment, moment_of
+from runtime.engine.parts import EngineParts
+from runtime.engine.prompt import build_request
+from runtime.engine.scope import TurnScope
+from runtime.engine.steps import Move
+from runtime.models.ports import ChatRequest
+from runtime.tasks import raise_if_cancelled
 
-__all__ = [
-    "FIRST_TOKEN_S",
-    "MOST_REPLY_CHARS",
-    "MOST_ROUNDS",
-    "NEXT_TOKEN_S",
-    "Turn",
-    "TurnHost",
-]
+__all__ = ["MOST_ROUNDS", "Turn"]
 
 MOST_ROUNDS = 20
-MOST_REPLY_CHARS = 20_000
-"""Where the reply of a model that does not stop is ended: over twenty minutes of speech."""
-FIRST_TOKEN_S = 20.0
-"""How long a model may think before it counts as failed."""
-NEXT_TOKEN_S = 15.0
-"""How long a model may stop in the middle of a reply."""
 
 _EMPTY_NOTE = "Your last reply was empty. Answer the caller, or use a tool."
+_MODEL_ERROR = "utter_model_call_error"
+_GREETINGS = ("utter_session_notice", "utter_session_start")
+_SESSION_START = "default_session_start"
+_SILENCE = "default_silence_timeout"
+_SILENCE_HANG_UP = "default_silence_timeout_hangup"
+_LAST_RESORT = "I'm sorry, something went wrong. Could you say that again?"
 
 _logger = logging.getLogger(__name__)
-
-
-class TurnHost(Protocol):
-    """What a turn needs of its session."""
-
-    @property
-    def project(self) -> Project:
-        """The agent."""
-        ...
-
-    @property
-    def speech(self) -> Speech:
-        """The way to the caller's ear."""
-        ...
-
-    @property
-    def models(self) -> Sequence[tuple[str, ChatModel]]:
-        """The model group, named, in the order it is tried."""
-        ...
-
-    def begin(self, start: StartTurn) -> None:
-        """Record that the turn began."""
-        ...
-
-    def request(self, start: StartTurn, *, begun: bool, note: str) -> ChatRequest:
-        """Build the request from live state (for a turn not yet begun: as if it were)."""
-        ...
-
-    async def wait_for_earlier(self, turn: int) -> None:
-        """Wait until the calls that earlier turns left behind let this one go on."""
-        ...
-
-    def is_interrupted(self, turn: int) -> bool:
-        """Whether the floor took this turn back, as of this very moment."""
-        ...
-
-    async def wait_stored(self) -> None:
-        """Wait until the outcomes of commits are stored, within a bound."""
-        ...
-
-    def record_model(self, turn: int, fact: ModelCalled) -> None:
-        """Record how a request to a model ended."""
-        ...
-
-    def hang_up(self, turn: int) -> None:
-        """End the call once what is being said has been heard."""
-        ...
-
-
-@dataclass(slots=True)
-class _Reply:
-    """What a model answered in one round."""
-
-    text: OpenSay | None = None
-    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
-    cut_off: list[str] = field(default_factory=list[str])
-    """Names of calls whose arguments ended too early."""
-    failed: bool = False
-
-    @property
-    def began(self) -> bool:
-        """Whether anything of it was taken."""
-        return self.text is not None or bool(self.calls) or bool(self.cut_off)
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether it is longer than any sane reply."""
-        chars = len(self.text.text) if self.text is not None else 0
-        return chars > MOST_REPLY_CHARS or len(self.calls) + len(self.cut_off) > MOST_CALLS
-
-
-class _Superseded(Exception):
-    """An uncertain turn was confirmed with other words: what the model says is for nothing."""
 
 
 class Turn:
     """One turn, run once."""
 
-    def __init__(self, host: TurnHost, calls: Calls, start: StartTurn) -> None:
-        """Prepare; ``run`` does it."""
-        self._host = host
-        self._calls = calls
-        self._start = start
+    def __init__(
+        self,
+        parts: EngineParts,
+        start: StartTurn,
+        begin: Callable[[StartTurn], None],
+        preview: Callable[[StartTurn], ConversationState],
+        wait_for_earlier: Callable[[int], Awaitable[None]],
+    ) -> None:
+        """Prepare; ``run`` does it.
+
+        Args:
+            parts: The engine of the call.
+            start: What the floor said.
+            begin: Records that the turn began.
+            preview: The state as it would be if it began now.
+            wait_for_earlier: Waits until what earlier turns left behind lets this one go on.
+        """
+        self._parts = parts
+        self._desk = parts.desk
+        self._begin = begin
+        self._preview = preview
+        self._wait_for_earlier = wait_for_earlier
         self._begun = False
         self._confirmed = asyncio.Event()
         self._certain = start.certain
         self._other_words = False
-        self._model = 0
+        self.scope = TurnScope(start)
+        self._asking = Asking(self._desk, self.scope, self._build, self)
 
     @property
     def is_begun(self) -> bool:
@@ -151,10 +83,11 @@ class Turn:
 
     def confirm(self, input: Input) -> None:
         """The caller is done indeed: with these words."""
-        was = self._start.input
+        was = self.scope.start.input
         self._other_words = was is None or was.text != input.text
-        self._start = replace(self._start, input=input, certain=True)
+        self.scope.start = replace(self.scope.start, input=input, certain=True)
         self._certain = True
+        self._note_stale()
         self.begin()
         self._confirmed.set()
 
@@ -166,7 +99,27 @@ class Turn:
         """
         if not self._begun:
             self._begun = True
-            self._host.begin(self._start)
+            self._begin(self.scope.start)
+
+    # -- Certainty, for ``asking``
+
+    @property
+    def is_open(self) -> bool:
+        """Not confirmed yet, or confirmed with other words than the model was asked with."""
+        return not self._begun or self._other_words
+
+    async def wait(self) -> None:
+        """Wait for the confirmation."""
+        if not self._certain:
+            await self._confirmed.wait()
+        if self._other_words:
+            raise Superseded
+
+    def start_over(self) -> None:
+        """The next request is made with the other words."""
+        self._other_words = False
+
+    # -- the turn
 
     async def run(self) -> TurnOutcome:
         """Do the turn; whatever goes wrong in it is answered for."""
@@ -174,155 +127,146 @@ class Turn:
             return await self._run()
         except (Exception, asyncio.CancelledError) as error:
             raise_if_cancelled()
-            _logger.error("a turn failed", extra={"error": type(error).__name__})
+            _logger.error("a turn failed", extra={"error": type(error).__name__}, exc_info=_debug())
             if not self._certain:
                 await self._confirmed.wait()
-            return self._apologize()
+            return await self._apologize()
 
     async def _run(self) -> TurnOutcome:
-        match self._start.cause:
+        scope = self.scope
+        match scope.start.cause:
             case "opened":
-                for greeting in self._host.project.greetings:
-                    self._line(greeting.text, interruptible=greeting.interruptible)
-                return "done"
+                return await self._open()
             case "silence":
-                return self._check_in()
+                return await self._check_in()
             case "input" | "asked":
+                await self._wait_for_earlier(scope.turn)
+                self._note_stale()
+                if self._begun:
+                    self._start_session()
+                if self._begun and not await take_input(self._parts, scope):
+                    return "done"
                 return await self._answer()
 
-    # -- lines
-
-    def _line(self, text: str, *, interruptible: bool = True) -> None:
-        self._host.speech.line(self._start.turn, "line", text, interruptible=interruptible)
-
-    def _check_in(self) -> TurnOutcome:
-        project, n = self._host.project, self._start.silence_n
-        if n <= project.settings.silence_check_ins and project.check_ins:
-            text = project.check_ins[min(n, len(project.check_ins)) - 1]
-            self._host.speech.line(self._start.turn, "check_in", text)
-        else:
-            self._line(project.goodbye)
-            self._host.hang_up(self._start.turn)
+    async def _open(self) -> TurnOutcome:
+        for name in _GREETINGS:
+            await self._parts.responses.give(self.scope, name)
+        self._start_session()
+        await self._parts.steps.advance(self.scope)
         return "done"
 
-    def _apologize(self) -> TurnOutcome:
-        self._host.speech.end_open(self._start.turn)
-        self._host.speech.line(self._start.turn, "apology", self._host.project.model_error)
+    def _note_stale(self) -> None:
+        """Whether the caller spoke before they had heard what a held call asks them.
+
+        Also for a turn that is uncertain, and again for the words that confirm it.
+        """
+        confirming, scope = self._parts.steps.confirming, self.scope
+        can_answer = confirming.may_be_answered(scope.input)
+        scope.confirmation_is_stale = confirming.is_in_front and not can_answer
+
+    def _start_session(self) -> None:
+        """Run the skill that begins a conversation, with its first turn, whatever that is."""
+        skill = self._desk.project.skills.get(_SESSION_START)
+        if skill is not None and not skill.disabled and not self._desk.state.dialogue.last_frame:
+            self._parts.steps.run_engine_skill(self.scope, skill, {})
+
+    async def _check_in(self) -> TurnOutcome:
+        n = self.scope.start.silence_n
+        is_last = n > self._desk.project.settings.silence_check_ins
+        skill = self._desk.project.skills.get(_SILENCE_HANG_UP if is_last else _SILENCE)
+        self._desk.silence_n = n
+        self.scope.only_engine = True
+        self.scope.line_kind = "line" if is_last else "check_in"
+        if skill is not None and not skill.disabled:
+            self._parts.steps.run_engine_skill(self.scope, skill, {})
+            await self._parts.steps.advance(self.scope)
+        if is_last:
+            self.scope.hangs_up = True
+        return "done"
+
+    async def _apologize(self) -> TurnOutcome:
+        self._desk.speech.end_open(self.scope.turn)
+        given = None
+        try:
+            given = await self._parts.responses.give(self.scope, _MODEL_ERROR, kind="apology")
+        except Exception as error:  # the way out must not fail as well
+            _logger.error("an apology failed", extra={"error": type(error).__name__})
+        if given is None:
+            self._desk.speech.line(self.scope.turn, "apology", _LAST_RESORT)
         return "failed"
 
-    # -- rounds of model and tools
-
     async def _answer(self) -> TurnOutcome:
-        await self._host.wait_for_earlier(self._start.turn)
+        scope = self.scope
         empty = mistakes = 0
-        for number in range(1, MOST_ROUNDS + 1):
-            if self._host.is_interrupted(self._start.turn):
+        while scope.round < MOST_ROUNDS:
+            if self._desk.is_interrupted(scope.turn):
                 return "interrupted"  # the message that says so is on its way
-            await self._host.wait_stored()
-            reply = await self._ask(number, _EMPTY_NOTE if empty else "")
-            if reply.failed:
-                return self._apologize()
-            outcome = await self._calls.run(
-                self._start.turn,
-                number,
-                reply.calls,
-                reply.cut_off,
-                said_something=reply.text is not None,
-            )
-            match outcome:
-                case RoundOutcome.NOTHING_ASKED if reply.text is not None:
+            if self._begun:
+                move = await self._parts.steps.advance(scope)
+                if move is Move.CALLER:
                     return "done"
-                case RoundOutcome.NOTHING_ASKED:
-                    empty += 1
+                if move is Move.STUCK:
+                    return await self._apologize()
+            await self._desk.wait_stored()
+            scope.round += 1
+            reply = await self._asking.ask()
+            if reply.failed:
+                return await self._apologize()
+            match await self._make_calls(reply):
                 case RoundOutcome.ENDS_TURN:
+                    if scope.hangs_up and not scope.said:
+                        await self._parts.responses.give(scope, "utter_hangup_goodbye")
                     return "done"
                 case RoundOutcome.MISTAKEN:
                     mistakes += 1
-                case RoundOutcome.GO_ON:
+                case RoundOutcome.NOTHING_ASKED if reply.text is None:
+                    empty += self._note_empty()
+                case RoundOutcome.GO_ON | RoundOutcome.ANSWERED | RoundOutcome.NOTHING_ASKED:
                     empty = 0
             if empty > 1:
-                self._apologize()
+                await self._apologize()
                 return "empty"
             if mistakes > 1:
-                return self._apologize()
-        return self._apologize()
+                return await self._apologize()
+        return await self._apologize()
 
-    async def _ask(self, number: int, note: str) -> _Reply:
-        """Ask the models in their order until one answers."""
-        while True:
-            try:
-                return await self._ask_group(number, note)
-            except _Superseded:
-                self._other_words = False
+    async def _make_calls(self, reply: Reply) -> RoundOutcome:
+        scope = self.scope
+        scope.note = ""
+        scope.owes_reply = False
+        outcome = await self._parts.calls.run(
+            scope, reply.moment, reply.calls, reply.cut_off, beside_text=reply.text is not None
+        )
+        answered = outcome in (RoundOutcome.NOTHING_ASKED, RoundOutcome.ANSWERED)
+        if reply.text is not None and answered:
+            self._parts.steps.replied(scope, reply.text.say, reply.text.text)
+        return outcome
 
-    async def _ask_group(self, number: int, note: str) -> _Reply:
-        reply = _Reply(failed=True)
-        for index in range(self._model, len(self._host.models)):
-            reply = await self._ask_model(number, note, *self._host.models[index])
-            if not reply.failed or reply.began:
-                break
-            self._model = min(index + 1, len(self._host.models) - 1)
-        await self._wait_confirmed()
-        self._close_text(reply)
-        return reply
+    def _note_empty(self) -> int:
+        """An empty reply is fine where the engine has something to say; else it is told."""
+        if self.scope.said or self._parts.steps.has_own_line:
+            self._parts.steps.note_reply(self.scope)
+            return 0
+        self.scope.note = _EMPTY_NOTE
+        self.scope.owes_reply = True
+        return 1
 
-    def _close_text(self, reply: _Reply) -> None:
-        if reply.text is not None:
-            reply.text.end("beside_tool" if reply.calls or reply.cut_off else None)
+    # -- requests
 
-    async def _ask_model(self, number: int, note: str, name: str, model: ChatModel) -> _Reply:
-        loop = asyncio.get_running_loop()
-        reply = _Reply()
-        began, first_s = loop.time(), None
-        outcome: Literal["ok", "failed", "closed"] = "closed"
-        try:
-            request = self._host.request(self._start, begun=self._begun, note=note)
-            async with closing_stream(model.stream(request)) as stream:
-                async with asyncio.timeout(FIRST_TOKEN_S) as bound:
-                    async for event in stream:
-                        first_s = loop.time() - began if first_s is None else first_s
-                        if not self._begun or self._other_words:
-                            bound.reschedule(None)
-                            await self._wait_confirmed()
-                        bound.reschedule(loop.time() + NEXT_TOKEN_S)
-                        self._take(event, reply, number)
-                        if reply.is_endless:
-                            break
-            outcome = "ok"
-        except _Superseded:
-            raise
-        except (Exception, asyncio.CancelledError) as error:
-            raise_if_cancelled()
-            # A cancellation that nobody asked of this turn is a fault of the model's library.
-            outcome = "failed"
-            _logger.warning("a model failed", extra={"model": name, "error": type(error).__name__})
-            reply.failed = True
-        finally:
-            took_ms = round((loop.time() - began) * 1000)
-            first_ms = None if first_s is None else round(first_s * 1000)
-            fact = ModelCalled(name, number, outcome, first_ms, took_ms)
-            self._host.record_model(self._start.turn, fact)
-        return reply
+    def _build(self) -> tuple[Moment, ChatRequest]:
+        scope = self.scope
+        moment = self._moment()
+        top = self._desk.top
+        scope.asked_in.add(top.id if top is not None else 0)
+        state = self._desk.state if self._begun else self._preview(scope.start)
+        return moment, build_request(self._desk, moment, scope, state)
 
-    async def _wait_confirmed(self) -> None:
-        if not self._certain:
-            await self._confirmed.wait()
-        if self._other_words:
-            raise _Superseded
+    def _moment(self) -> Moment:
+        parts = self._parts
+        return moment_of(
+            self._desk, parts.stack, parts.steps.confirming, parts.responses, self.scope
+        )
 
-    def _take(self, event: ModelEvent, reply: _Reply, number: int) -> None:
-        match event:
-            case TextDelta(text):
-                if reply.text is None:
-                    text = text.lstrip()
-                    if not text:
-                        return
-                    kind = "beside_tool" if reply.calls else "reply"
-                    reply.text = self._host.speech.open(self._start.turn, kind, round=number)
-                reply.text.write(text)
-            case CallAsked(call):
-                reply.calls.append(call)
-            case CallCutOff(name):
-                reply.cut_off.append(name)
-            case Finished():
-                pass  # the stream ends by itself
+
+def _debug() -> bool:
+    return _logger.isEnabledFor(logging.DEBUG)

@@ -22,21 +22,19 @@ def build_models(project: Project) -> tuple[ChatModel, ...]:
     Raises:
         ProjectError: a model can't be built: names the place in ``integrations.yml`` and the cause.
     """
-    return tuple(_build(spec, project) for spec in project.model_group)
+    return tuple(_build(spec) for spec in project.model_group)
 
 
-def _build(spec: ModelSpec, project: Project) -> ChatModel:
+def _build(spec: ModelSpec) -> ChatModel:
     match spec.provider:
         case "openai":
             from runtime.models import openai_model
 
             return openai_model.from_options(spec.model, dict(spec.options))
-        case "rules":
-            from runtime.models import rules_model
+        case "offline":
+            from runtime.models.offline.model import OfflineModel
 
-            name = str(spec.option("file"))
-            tools = [tool.name for tool in project.tools]
-            return rules_model.from_file(project.root / name, name, tools)
+            return OfflineModel()
         case "scripted":
             return _scripted(spec)
         case _:

@@ -1,7 +1,7 @@
 """What a chat model must offer: messages and tools in, text and tool calls out, streamed.
 
 Owns the plain records of a request and of what comes back. Engines: ``openai_model``,
-``rules_model``, ``scripted_model``; all pass the same contract tests.
+``offline``, ``scripted_model``; all pass the same contract tests.
 """
 
 from collections.abc import AsyncIterator
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from runtime.agent import Json
+from runtime.models.situation import Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class ChatRequest:
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     temperature: float | None = None
+    situation: Situation = Situation()
+    """The same as data, for a model that reads no prose."""
 
 
 @dataclass(frozen=True, slots=True)

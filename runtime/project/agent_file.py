@@ -1,6 +1,7 @@
-"""Reads ``agent.yml``: who the agent is, its rules, and how it fills waits.
+"""Reads ``agent.yml``: who the agent is, its rules, and how requests and waits are handled.
 
-Owns the keys of that file and their defaults; putting files together is ``loader``.
+Owns the keys of that file and their defaults; putting files together is ``loader``. The part below
+``orchestrator`` is ``orchestrator_file``.
 """
 
 from collections.abc import Mapping
@@ -9,26 +10,30 @@ from dataclasses import dataclass
 from runtime.agent import FillerSettings
 from runtime.errors import Place
 from runtime.project.fields import Fields
+from runtime.project.model import (
+    Dialect,
+    FillerGuidance,
+    KnowledgeSettings,
+    Orchestrator,
+    SkillRetrieval,
+)
+from runtime.project.orchestrator_file import DEFAULT_GROUP, read_orchestrator
+from runtime.project.placed_conditions import PlacedCondition
 from runtime.project.problems import Problems
-from runtime.project.yaml_nodes import Node
+from runtime.project.yaml_nodes import Scalar, Sequence, as_number
 from runtime.project.yaml_source import read_yaml
+
+__all__ = ["DEFAULT_GROUP", "FILE", "AgentFile", "read_agent"]
 
 FILE = "agent.yml"
 
-_LATER = (
-    "knowledge_answering",
-    "skill_retrieval",
-    "conversation",
-    "session_config",
-)
-_LATER_ORCHESTRATOR = (
-    "max_prompt_tokens",
-    "text_rules",
-    "voice_rules",
-    "preconditions",
-    "tool_constraints",
-)
-_LATER_FILLERS = ("instructions", "reminder", "examples")
+_SILENCE_MS = 30_000
+_TOOL_TIMEOUT_MS = 10_000
+_EXPIRATION_MIN = 60.0
+_MOST_MINUTES = 60 * 24 * 366
+_MOST_CHARACTERS = 100_000
+_IN_AGENT = ("rules", "voice")
+"""Keys that a Maestro project writes inside ``agent``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,53 +45,112 @@ class AgentFile:
     language: str
     rules: tuple[str, ...]
     fillers: FillerSettings
+    filler_guidance: FillerGuidance
     tool_timeout_s: float
     model_group: str
+    """Empty after a problem."""
     model_group_place: Place
     silence_timeout_ms: int
+    orchestrator: Orchestrator
+    """Whether its resolvers exist is for the loader to check."""
+    conditions: tuple[PlacedCondition, ...]
+    """``satisfied_when`` of each precondition, to be checked against the declared memory."""
+    knowledge: KnowledgeSettings
+    embeddings_place: Place | None
+    """Where ``knowledge_answering.embeddings`` names a model group; None = it names none."""
+    skill_retrieval: SkillRetrieval | None
+    before_end: tuple[str, ...]
+    """Ids of skills; whether they exist is for the loader to check."""
+    session_expiration_s: float
+    """0 = never."""
+    is_maestro: bool
+    """It is written in the older form, with ``rules`` or ``voice`` inside ``agent``."""
 
 
 def read_agent(
-    data: bytes, env: Mapping[str, str], problems: Problems, folder_name: str
+    data: bytes,
+    env: Mapping[str, str],
+    problems: Problems,
+    folder_name: str,
+    dialect: Dialect = "mantle",
 ) -> AgentFile:
-    """Read the file; what is wrong goes into ``problems`` and is replaced by its default."""
+    """Read the file; what is wrong goes into ``problems`` and is replaced by its default.
+
+    Args:
+        data: The file.
+        env: What fills ``${VAR}``.
+        problems: Grows by everything that is wrong.
+        folder_name: The id of an agent that has none.
+        dialect: A Maestro project needs no ``orchestrator.model_group``: its one model is a group
+            of its own.
+    """
     top = Fields(read_yaml(data, FILE, problems, env), problems, "", Place(FILE))
     agent = top.section("agent")
     agent_id = agent.text("id", folder_name)
     persona = agent.required_text("persona")
     language = agent.text("language", "en")
+    is_maestro = any(agent.entry(key) is not None for key in _IN_AGENT)
+    rules = _either(top, agent, "rules").texts("rules")
+    voice = _either(top, agent, "voice").section("voice")
     agent.done()
-    orchestrator = top.section("orchestrator")
-    group_entry = orchestrator.entry("model_group")
-    model_group = orchestrator.required_text("model_group")
-    orchestrator.done(_LATER_ORCHESTRATOR)
-    voice = top.section("voice")
-    silence_timeout_ms = voice.seconds_ms("silence_timeout", 30_000)
+    silence_timeout_ms = voice.seconds_ms("silence_timeout", _SILENCE_MS)
     voice.done()
-    tool_timeout_ms = top.seconds_ms("tool_timeout", 10_000)
-    if tool_timeout_ms == 0:
+    orchestrator = read_orchestrator(
+        top.section("orchestrator"), problems, needs_group=not is_maestro and dialect == "mantle"
+    )
+    fillers, guidance = _fillers(top.section("fillers"), problems)
+    knowledge, embeddings_place = _knowledge(top.section("knowledge_answering"))
+    read = AgentFile(
+        id=agent_id,
+        persona=persona,
+        language=language,
+        rules=rules,
+        fillers=fillers,
+        filler_guidance=guidance,
+        tool_timeout_s=_tool_timeout(top),
+        model_group=orchestrator.model_group,
+        model_group_place=orchestrator.model_group_place,
+        silence_timeout_ms=silence_timeout_ms,
+        orchestrator=orchestrator.settings,
+        conditions=orchestrator.conditions,
+        knowledge=knowledge,
+        embeddings_place=embeddings_place,
+        skill_retrieval=_skill_retrieval(top),
+        before_end=_before_end(top.section("conversation")),
+        session_expiration_s=_expiration(top.section("session_config")),
+        is_maestro=is_maestro,
+    )
+    top.done()
+    return read
+
+
+def _either(top: Fields, agent: Fields, key: str) -> Fields:
+    """Where ``key`` is written: at the top, or inside ``agent`` (Maestro)."""
+    outer, inner = top.entry(key), agent.entry(key)
+    if outer is not None and inner is not None:
+        top.problem(
+            inner.place,
+            "duplicate_key",
+            f"'{key}' is written twice; also at {outer.place}",
+            "keep one of them",
+        )
+    return top if outer is not None or inner is None else agent
+
+
+def _tool_timeout(top: Fields) -> float:
+    timeout_ms = top.seconds_ms("tool_timeout", _TOOL_TIMEOUT_MS)
+    if timeout_ms == 0:
         top.problem(
             _place_of(top, "tool_timeout"),
             "out_of_range",
             "'tool_timeout' must be more than 0",
             "write the seconds that a tool may take at most",
         )
-    read = AgentFile(
-        id=agent_id,
-        persona=persona,
-        language=language,
-        rules=top.texts("rules"),
-        fillers=_fillers(top.section("fillers")),
-        tool_timeout_s=tool_timeout_ms / 1000,
-        model_group=model_group,
-        model_group_place=_value_place(group_entry.value if group_entry else None, FILE),
-        silence_timeout_ms=silence_timeout_ms,
-    )
-    top.done(_LATER)
-    return read
+        timeout_ms = _TOOL_TIMEOUT_MS
+    return timeout_ms / 1000
 
 
-def _fillers(fields: Fields) -> FillerSettings:
+def _fillers(fields: Fields, problems: Problems) -> tuple[FillerSettings, FillerGuidance]:
     packaged = FillerSettings()
     after_ms = fields.seconds_ms("after", packaged.after_ms)
     phrases = fields.texts("phrases")
@@ -97,14 +161,91 @@ def _fillers(fields: Fields) -> FillerSettings:
         most=fields.whole("max", packaged.most, most=100),
         phrases=phrases or packaged.phrases,
     )
-    fields.done(_LATER_FILLERS)
+    examples: list[tuple[str, str]] = []
+    for node in fields.items("examples"):
+        example = Fields(node, problems, fields.path("examples"), node.place)
+        pair = example.required_text("user"), example.required_text("ack")
+        example.done()
+        if all(pair):
+            examples.append(pair)
+    guidance = FillerGuidance(fields.text("instructions"), fields.text("reminder"), tuple(examples))
+    fields.done()
+    return settings, guidance
+
+
+def _knowledge(fields: Fields) -> tuple[KnowledgeSettings, Place | None]:
+    packaged = KnowledgeSettings()
+    chunking = fields.section("chunking")
+    size = chunking.whole("chunk_size", packaged.chunk_size, least=1, most=_MOST_CHARACTERS)
+    # A small size alone must not collide with an overlap that nobody wrote.
+    usual = min(packaged.chunk_overlap, size - 1)
+    overlap = chunking.whole("chunk_overlap", usual, most=_MOST_CHARACTERS)
+    if overlap >= size:
+        chunking.problem(
+            _place_of(chunking, "chunk_overlap"),
+            "out_of_range",
+            f"'{chunking.path('chunk_overlap')}' must be less than 'chunk_size' ({size})",
+            f"write 0 to {size - 1}",
+        )
+        overlap = usual
+    chunking.done()
+    embeddings = fields.text("embeddings")
+    settings = KnowledgeSettings(
+        top_k=fields.whole("top_k", packaged.top_k, least=1, most=100),
+        chunk_size=size,
+        chunk_overlap=overlap,
+        instructions=fields.text("instructions"),
+        embeddings=embeddings,
+    )
+    fields.done()
+    return settings, _place_of(fields, "embeddings") if embeddings else None
+
+
+def _skill_retrieval(top: Fields) -> SkillRetrieval | None:
+    if top.node("skill_retrieval") is None:
+        return None
+    packaged = SkillRetrieval()
+    fields = top.section("skill_retrieval")
+    settings = SkillRetrieval(
+        num_skills=fields.whole("num_skills", packaged.num_skills, least=1, most=10_000),
+        turns_to_embed=fields.whole("turns_to_embed", packaged.turns_to_embed, least=1, most=100),
+    )
+    fields.done()
     return settings
+
+
+def _before_end(fields: Fields) -> tuple[str, ...]:
+    named = fields.texts("before_end")
+    node = fields.node("before_end")
+    seen: dict[str, Place] = {}
+    for item in node.items if isinstance(node, Sequence) else ():
+        name = item.text.strip() if isinstance(item, Scalar) else ""
+        if name and name in seen:
+            fields.problem(
+                item.place,
+                "duplicate_value",
+                f"'{name}' is listed twice; first at {seen[name]}",
+                "keep one of them",
+            )
+        seen.setdefault(name, item.place)
+    fields.done()
+    return tuple(dict.fromkeys(named))
+
+
+def _expiration(fields: Fields) -> float:
+    """Minutes as a plain number, or a duration with its unit; in seconds."""
+    key = "session_expiration_time"
+    node = fields.node(key)
+    if isinstance(node, Scalar) and as_number(node) is None:
+        found_ms = fields.seconds_ms(key, round(_EXPIRATION_MIN * 60_000), _MOST_MINUTES * 60_000)
+        seconds = found_ms / 1000
+    else:
+        minutes = fields.number(key, 0.0, float(_MOST_MINUTES))
+        seconds = (_EXPIRATION_MIN if minutes is None else minutes) * 60
+    fields.done()
+    return seconds
 
 
 def _place_of(fields: Fields, key: str) -> Place:
     entry = fields.entry(key)
     return entry.value.place if entry else fields.place
-
-
-def _value_place(node: Node | None, file: str) -> Place:
-    return node.place if node is not None else Place(file)

@@ -1,48 +1,50 @@
-"""Loads an agent project from its folder: all of it, or every problem at once.
+"""Loads an agent project: all of it, or every problem at once.
 
-Owns the layout on disk and the putting together; each file has its own reader beside this one. Tool
-modules are imported here (author code runs), so a project is loaded in the process that runs it.
+Owns the order of reading and the putting together. Where files stand is ``layout``, each file has
+its own reader beside this one, what tools and responses a skill gets is ``attach``, names that must
+meet across files are ``checks``. Tool modules are imported here (author code runs), so a project is
+loaded in the process that runs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.agent import CallSettings
-from runtime.errors import Place, ProjectError, ToolDefinitionError, ToolLoadingError
-from runtime.models.rules_file import read_rules
-from runtime.project import agent_file, integrations_file, responses_file
-from runtime.project.memory_file import read_project_memory, read_skill_memory
-from runtime.project.model import ChannelSpec, MemoryField, ModelSpec, Project, Skill
+from runtime.errors import Place, ProjectError
+from runtime.project import agent_file, checks, integrations_file, layout, memory_file
+from runtime.project.attach import Declared
+from runtime.project.failing import Failing
+from runtime.project.indexing import build_index
+from runtime.project.layout import AGENT, INTEGRATIONS, Layout, find_layout
+from runtime.project.maestro import recognise
+from runtime.project.model import ChannelSpec, Dialect, MemoryField, ModelSpec, Project
+from runtime.project.opening import folder_of
+from runtime.project.packaged_files import read_packaged
+from runtime.project.placed_conditions import FieldView, check_condition
 from runtime.project.problems import Problems, listed, nearest
-from runtime.project.skill_file import SkillText, finish, read_skill
-from runtime.project.yaml_source import MAX_BYTES
-from runtime.tools.loading import load_tools
+from runtime.project.skill_set import Given, SkillSet, memory_is_known, read_skills
+from runtime.project.texts import Texts
 
 if TYPE_CHECKING:
     from runtime.project.agent_file import AgentFile
     from runtime.project.integrations_file import IntegrationsFile
-    from runtime.project.responses_file import Responses
-    from runtime.tools.definition import ToolDef
 
 __all__ = ["load", "load_channels"]
 
-_SKILLS = "skills"
-_LATER_FOLDERS = ("tools", "references", "sub_agents")
-_LATER_SKILL_PARTS = ("responses.yml", "references")
-
 
 def load(path: Path, env: Mapping[str, str]) -> Project:
-    """Read and check the project in the folder ``path``; ``env`` fills ``${VAR}``.
+    """Read and check the project in the folder or packed file ``path``; ``env`` fills ``${VAR}``.
 
     Raises:
         ProjectError: with every problem found.
     """
     problems = Problems()
-    root = path.resolve()
-    project = _Loading(root, env, problems).project() if _looks_right(root, problems) else None
+    root = folder_of(path)
+    found = find_layout(root, problems)
+    project = _Loading(found, env, problems).project() if found else None
     if project is None or problems.found:
         raise ProjectError(problems.found)
     return project
@@ -58,100 +60,76 @@ def load_channels(path: Path, env: Mapping[str, str]) -> ChannelSpec:
         ProjectError: this is no project, or ``integrations.yml`` is not right.
     """
     problems = Problems()
-    root = path.resolve()
-    if _looks_right(root, problems):
-        data = _Loading(root, env, problems).read(integrations_file.FILE)
+    root = folder_of(path)
+    if find_layout(root, problems) is not None and not problems.found:
+        data = Texts(root, problems).read(INTEGRATIONS)
         channels = integrations_file.read_integrations(data, env, problems).voice.spec
         if not problems.found:
             return channels
     raise ProjectError(problems.found)
 
 
-def _looks_right(root: Path, problems: Problems) -> bool:
-    if not root.is_dir():
-        problems.add(Place(str(root)), "missing_project", "there is no such folder")
-        return False
-    for name in (agent_file.FILE, integrations_file.FILE):
-        if not (root / name).is_file():
-            problems.add(
-                Place(name),
-                "missing_file",
-                f"an agent project has a file '{name}', and {root} has none",
-                "add it, or name the project's own folder",
-            )
-    skills = _skill_folders(root)
-    if not skills:
-        problems.add(
-            Place(f"{_SKILLS}/"),
-            "missing_file",
-            "an agent project has at least one 'skills/<id>/skill.md'",
-            "add one",
-        )
-    for folder in skills[1:]:
-        problems.add(
-            Place(f"{_SKILLS}/{folder.name}"),
-            "unsupported",
-            f"a second skill besides '{skills[0].name}' is not supported yet in this version",
-            "keep one",
-        )
-    return not problems.found
-
-
-def _skill_folders(root: Path) -> list[Path]:
-    return sorted(file.parent for file in root.glob(f"{_SKILLS}/*/skill.md"))
-
-
 class _Loading:
     """One project being read; what is wrong is noted and replaced, so that reading goes on."""
 
-    def __init__(self, root: Path, env: Mapping[str, str], problems: Problems) -> None:
-        self._root = root
+    def __init__(self, found: Layout, env: Mapping[str, str], problems: Problems) -> None:
+        self._layout = found
         self._env = env
         self._problems = problems
-        self._tools_failed = False
+        self._texts = Texts(found.root, problems)
+        self._failing = Failing(problems)
 
-    def project(self) -> Project | None:
-        agent = agent_file.read_agent(
-            self.read(agent_file.FILE), self._env, self._problems, self._root.name
+    def project(self) -> Project:
+        """Read, check and put together; nothing of it counts once a problem was noted."""
+        dialect = self._dialect()
+        with self._failing.reading(AGENT):
+            agent = agent_file.read_agent(
+                self._texts.read(AGENT), self._env, self._problems, self._layout.root.name, dialect
+            )
+        with self._failing.reading(INTEGRATIONS):
+            integrations = integrations_file.read_integrations(
+                self._texts.read(INTEGRATIONS), self._env, self._problems
+            )
+        memory = self._memory(dialect)
+        part = read_skills(
+            Given(
+                layout=self._layout,
+                env=self._env,
+                texts=self._texts,
+                failing=self._failing,
+                problems=self._problems,
+                dialect=dialect,
+                memory=memory,
+                preconditions=self._preconditions(agent),
+                declared=Declared(
+                    integrations.mcp_servers,
+                    integrations.tool_providers,
+                    is_known=INTEGRATIONS not in self._failing,
+                ),
+            )
         )
-        integrations = integrations_file.read_integrations(
-            self.read(integrations_file.FILE), self._env, self._problems
-        )
-        responses = self._responses()
-        folder = _skill_folders(self._root)[0]
-        text = self._skill_text(folder)
-        tools = self._tools(folder.name)
-        names = [tool.name for tool in tools]
-        self._refuse_later(folder.name)
-        return self._assemble(
-            agent,
-            integrations,
-            responses,
-            finish(text, names, Problems() if self._tools_failed else self._problems),
-            self._memory(folder.name),
-            tools,
-        )
+        self._check_agent(agent, part, memory)
+        self._refuse_sub_agents()
+        return self._assemble(agent, integrations, part, memory, dialect)
 
     def _assemble(
         self,
         agent: AgentFile,
         integrations: IntegrationsFile,
-        responses: Responses,
-        skill: Skill,
+        part: SkillSet,
         memory: tuple[MemoryField, ...],
-        tools: tuple[ToolDef, ...],
+        dialect: Dialect,
     ) -> Project:
-        group = self._group(agent, integrations)
-        if not self._tools_failed:  # else each tool that is named would seem to be missing
-            self._check_rules(group, [tool.name for tool in tools])
         voice = integrations.voice
         silence_ms = voice.silence_timeout_ms
+        skills = part.skills
         return Project(
-            root=self._root,
+            root=self._layout.root,
             id=agent.id,
             persona=agent.persona,
             rules=agent.rules,
             language=agent.language,
+            dialect=dialect,
             settings=CallSettings(
                 language=agent.language,
                 fillers=agent.fillers,
@@ -160,111 +138,113 @@ class _Loading:
                 pause_after_filler_ms=voice.pause_after_filler_ms,
                 pause_between_messages_ms=voice.pause_between_messages_ms,
                 silence_timeout_ms=agent.silence_timeout_ms if silence_ms is None else silence_ms,
-                silence_check_ins=len(responses.check_ins),
             ),
             tool_timeout_s=agent.tool_timeout_s,
-            skill=skill,
-            memory=memory,
-            tools=tools,
-            model_group=group,
-            greetings=responses.greetings,
-            check_ins=responses.check_ins,
-            goodbye=responses.goodbye,
-            model_error=responses.model_error,
+            skills=skills,
+            responses=part.responses,
+            memory=checks.collected(memory, skills.values(), dialect),
+            model_group=self._group(agent, integrations),
+            model_groups=integrations.model_groups,
+            orchestrator=agent.orchestrator,
+            filler_guidance=agent.filler_guidance,
+            knowledge=agent.knowledge,
+            index=build_index(self._layout, agent.language, agent.knowledge, self._problems),
+            skill_retrieval=agent.skill_retrieval,
+            before_end=agent.before_end,
+            session_expiration_s=agent.session_expiration_s,
             channels=voice.spec,
+            warnings=(*self._layout_warnings(integrations), *part.warnings),
         )
 
     # ---------------------------------------------------------------- files
 
-    def read(self, name: str) -> bytes:
-        """Read one file of the project; an unreadable one is a problem and empty."""
-        # One byte over the limit is enough for the reader to refuse it.
-        try:
-            with (self._root / name).open("rb") as file:
-                return file.read(MAX_BYTES + 1)
-        except OSError as error:
-            self._problems.add(
-                Place(name), "unreadable", f"the file can't be read: {error.strerror}"
-            )
-            return b""
+    def _dialect(self) -> Dialect:
+        root = self._layout.root
+        skills = [root / skill.path for skill in self._layout.skills]
+        folders = [folder / layout.TOOLS for folder in (root, *skills)]
+        modules = [
+            *(path for folder in folders for path in sorted(folder.glob("*.py"))),
+            *(folder / layout.TOOLS_FILE for folder in skills),
+        ]
+        quiet = Texts(root, Problems())
+        names = (path.relative_to(root).as_posix() for path in modules if path.is_file())
+        return recognise(
+            self._texts.read(AGENT), self._texts.read(INTEGRATIONS), map(quiet.read, names)
+        )
 
-    def _has(self, name: str) -> bool:
-        return (self._root / name).is_file()
-
-    def _responses(self) -> Responses:
-        if not self._has(responses_file.FILE):
-            return responses_file.packaged_responses()
-        data = self.read(responses_file.FILE)
-        return responses_file.read_responses(data, self._env, self._problems)
-
-    def _skill_text(self, folder: Path) -> SkillText:
-        name = f"{_SKILLS}/{folder.name}/skill.md"
-        return read_skill(self.read(name), name, folder.name, self._env, self._problems)
-
-    def _memory(self, skill_id: str) -> tuple[MemoryField, ...]:
+    def _memory(self, dialect: Dialect) -> tuple[MemoryField, ...]:
         fields: tuple[MemoryField, ...] = ()
-        if self._has("memory.yml"):
-            fields = read_project_memory(
-                self.read("memory.yml"), "memory.yml", self._env, self._problems
-            )
-        name = f"{_SKILLS}/{skill_id}/memory.yml"
-        if self._has(name):
-            data = self.read(name)
-            fields += read_skill_memory(data, name, skill_id, self._env, self._problems)
-        return fields
-
-    def _tools(self, skill_id: str) -> tuple[ToolDef, ...]:
-        folder = self._root / _SKILLS / skill_id
-        paths = [folder / "tools.py", *sorted((folder / "tools").glob("*.py"))]
-        try:
-            return load_tools(
-                [p for p in paths if p.is_file() and p.name != "__init__.py"], self._root
-            )
-        except (ToolLoadingError, ToolDefinitionError) as error:
-            self._tools_failed = True
-            self._problems.add(Place(f"{_SKILLS}/{skill_id}/tools.py"), "tool_loading", str(error))
-            return ()
-
-    def _refuse_later(self, skill_id: str) -> None:
-        paths = [*_LATER_FOLDERS, *(f"{_SKILLS}/{skill_id}/{p}" for p in _LATER_SKILL_PARTS)]
-        for name in paths:
-            if (self._root / name).exists():
-                self._problems.add(
-                    Place(name),
-                    "unsupported",
-                    f"'{name}' is not supported yet in this version",
-                    "move it out of the project",
+        if self._layout.has_memory:
+            name = layout.MEMORY
+            with self._failing.reading(name):
+                fields = memory_file.read_project_memory(
+                    self._texts.read(name), name, self._env, self._problems, dialect
                 )
+        for skill in self._layout.skills:
+            if not skill.has_memory:
+                continue
+            name = f"{skill.path}/{layout.MEMORY}"
+            with self._failing.reading(name):
+                fields += memory_file.read_skill_memory(
+                    self._texts.read(name), name, skill.id, self._env, self._problems
+                )
+        own = [skill.id for skill in self._layout.skills]
+        return fields + read_packaged().memory_beside(own)
 
-    # ---------------------------------------------------------------- checks across files
+    def _preconditions(self, agent: AgentFile) -> Collection[str] | None:
+        return None if AGENT in self._failing else agent.orchestrator.preconditions
+
+    def _layout_warnings(self, integrations: IntegrationsFile) -> Iterable[str]:
+        """What stands there unread, but for files that a model's options name."""
+        named = {
+            str(value)
+            for group in integrations.model_groups.values()
+            for spec in group
+            for _, value in spec.options
+        }
+        return (w for w in self._layout.warnings if w.partition(":")[0] not in named)
+
+    def _refuse_sub_agents(self) -> None:
+        for name in self._layout.sub_agents:
+            self._problems.add(
+                Place(f"{layout.SUB_AGENTS}/{name}"),
+                "unsupported",
+                "sub agents are not supported yet in this version",
+                "move the folder out of the project",
+            )
+
+    # ---------------------------------------------------------------- names in agent.yml
+
+    def _check_agent(
+        self, agent: AgentFile, part: SkillSet, memory: tuple[MemoryField, ...]
+    ) -> None:
+        if AGENT in self._failing:
+            return
+        skills = part.skills
+        checks.check_preconditions(
+            agent.orchestrator.preconditions, skills, self._texts, self._problems
+        )
+        checks.check_before_end(agent.before_end, skills, self._texts, self._problems)
+        if memory_is_known(self._layout, self._failing):
+            view = FieldView(memory, None)
+            for placed in agent.conditions:
+                check_condition(placed, view, self._problems)
 
     def _group(self, agent: AgentFile, integrations: IntegrationsFile) -> tuple[ModelSpec, ...]:
         groups = integrations.model_groups
         found = groups.get(agent.model_group)
-        if found is None and agent.model_group and groups:
-            close = nearest(agent.model_group, groups)
-            self._problems.add(
-                agent.model_group_place,
-                "unknown_model_group",
-                f"there is no model group '{agent.model_group}' in {integrations_file.FILE}",
-                f"did you mean '{close}'?" if close else f"write {listed(groups)}",
-            )
+        if found is None and agent.model_group and groups and INTEGRATIONS not in self._failing:
+            self._unknown_group(agent.model_group, agent.model_group_place, groups)
+        embeddings = agent.knowledge.embeddings
+        if embeddings and embeddings not in groups and INTEGRATIONS not in self._failing:
+            self._unknown_group(embeddings, agent.embeddings_place or Place(AGENT), groups)
         return found or ()
 
-    def _check_rules(self, group: tuple[ModelSpec, ...], tools: list[str]) -> None:
-        for spec in group:
-            if spec.provider != "rules":
-                continue
-            name = str(spec.option("file") or "")
-            if not name:
-                continue
-            file = (self._root / name).resolve()
-            if not file.is_relative_to(self._root) or not file.is_file():
-                self._problems.add(
-                    spec.place,
-                    "missing_file",
-                    f"there is no file '{name}' in the project",
-                    "name a file below the project's folder",
-                )
-                continue
-            read_rules(self.read(name), name, self._problems, tools)
+    def _unknown_group(self, name: str, place: Place, groups: Collection[str]) -> None:
+        close = nearest(name, groups)
+        self._problems.add(
+            place,
+            "unknown_model_group",
+            f"there is no model group '{name}' in {INTEGRATIONS}",
+            f"did you mean '{close}'?" if close else f"write {listed(groups)}",
+        )

@@ -11,7 +11,7 @@ from typing import cast
 from runtime.agent import Json
 from runtime.errors import Place
 from runtime.project.fields import Fields
-from runtime.project.model import PROJECT_NAMESPACE, FieldType, MemoryField
+from runtime.project.model import PROJECT_NAMESPACE, Dialect, FieldType, MemoryField
 from runtime.project.problems import Problems
 from runtime.project.yaml_nodes import (
     Entry,
@@ -25,18 +25,27 @@ from runtime.project.yaml_nodes import (
 )
 from runtime.project.yaml_source import read_yaml
 
+__all__ = ["read_project_memory", "read_skill_memory"]
+
 _TYPES = ("text", "bool", "int", "float", "list", "categorical", "json", "any")
-_LATER = ("seed", "anonymization", "immutable")
 _RESERVED = frozenset({"system", "session"})
+_MASK = "mask"
+_LATER_ANONYMIZATION = ("redact", "hash")
 _MAX_NAME = 100
 
 
 def read_project_memory(
-    data: bytes, file: str, env: Mapping[str, str], problems: Problems
+    data: bytes,
+    file: str,
+    env: Mapping[str, str],
+    problems: Problems,
+    dialect: Dialect = "mantle",
 ) -> tuple[MemoryField, ...]:
-    """Read the project's flat map of fields."""
+    """Read the project's flat map of fields; only a Maestro project's may be ``llm_settable``."""
     top = Fields(read_yaml(data, file, problems, env), problems, "", Place(file))
-    return tuple(_field(entry, PROJECT_NAMESPACE, problems, private=False) for entry in top.keys())
+    return tuple(
+        _field(entry, PROJECT_NAMESPACE, problems, dialect=dialect) for entry in top.keys()
+    )
 
 
 def read_skill_memory(
@@ -58,41 +67,46 @@ def read_skill_memory(
                 "keep one of them",
             )
     return (
-        *(_field(entry, skill_id, problems, private=False) for entry in public),
+        *(_field(entry, skill_id, problems) for entry in public),
         *(_field(entry, skill_id, problems, private=True) for entry in private),
     )
 
 
-def _field(entry: Entry, namespace: str, problems: Problems, *, private: bool) -> MemoryField:
+def _field(
+    entry: Entry,
+    namespace: str,
+    problems: Problems,
+    *,
+    private: bool = False,
+    dialect: Dialect = "mantle",
+) -> MemoryField:
     _check_name(entry, problems)
     fields = Fields(entry.value, problems, entry.key, entry.place)
     kind = cast(FieldType, fields.choice("type", _TYPES, "any"))
     enum_values = fields.texts("enum_values")
-    settable = fields.entry("llm_settable")
-    llm_settable = fields.flag("llm_settable", False)
     _check_enum(kind, enum_values, fields, problems)
-    if llm_settable and namespace == PROJECT_NAMESPACE and settable is not None:
-        problems.add(
-            settable.place,
-            "not_settable",
-            "the model never sets project memory",
-            "declare the field in the skill's memory.yml, or let a tool set it",
-        )
     initial = fields.node("initial_value")
+    pii = fields.flag("pii", False)
     read = MemoryField(
         namespace=namespace,
         name=entry.key,
         type=kind,
         enum_values=enum_values,
         description=fields.text("description"),
-        llm_settable=llm_settable,
+        llm_settable=_llm_settable(fields, namespace, dialect),
         initial_value=None if initial is None else _value(initial, kind, enum_values, fields),
-        pii=fields.flag("pii", False),
+        pii=pii,
+        anonymization=_anonymization(fields, pii=pii),
+        seed=_seed(fields, namespace),
+        immutable=fields.flag("immutable", False),
         private=private,
         place=entry.place,
     )
-    fields.done(_LATER)
+    fields.done()
     return read
+
+
+# ------------------------------------------------------------------ names
 
 
 def _check_name(entry: Entry, problems: Problems) -> None:
@@ -104,12 +118,66 @@ def _check_name(entry: Entry, problems: Problems) -> None:
             entry.place,
             "bad_name",
             "a field's name is made of letters, digits and '_', and does not begin with a digit",
-            "rename it",
+            f"rename it; at most {_MAX_NAME} characters",
         )
 
 
 def _has_marks(name: str) -> bool:
     return any(unicodedata.category(c) in ("Cf", "Cc") for c in name)
+
+
+# ------------------------------------------------------------------ attributes
+
+
+def _llm_settable(fields: Fields, namespace: str, dialect: Dialect) -> bool:
+    entry = fields.entry("llm_settable")
+    wanted = fields.flag("llm_settable", False)
+    if wanted and entry is not None and namespace == PROJECT_NAMESPACE and dialect == "mantle":
+        fields.problem(
+            entry.place,
+            "not_settable",
+            "the model never sets project memory",
+            "declare the field in the skill's memory.yml, or let a tool set it",
+        )
+        return False
+    return wanted
+
+
+def _seed(fields: Fields, namespace: str) -> bool:
+    entry = fields.entry("seed")
+    wanted = fields.flag("seed", False)
+    if wanted and entry is not None and namespace != PROJECT_NAMESPACE:
+        fields.problem(
+            entry.place,
+            "misplaced_key",
+            f"'{fields.path('seed')}': what the channel knows is copied to project memory only",
+            "declare the field in the project's memory.yml",
+        )
+        return False
+    return wanted
+
+
+def _anonymization(fields: Fields, *, pii: bool) -> str:
+    entry = fields.entry("anonymization")
+    if entry is None:
+        return _MASK
+    if fields.text("anonymization") in _LATER_ANONYMIZATION:
+        fields.problem(
+            entry.value.place,
+            "unsupported",
+            f"'{fields.path('anonymization')}' can only be '{_MASK}' in this version",
+            f"write '{_MASK}', or take it away",
+        )
+        return _MASK
+    how = fields.choice("anonymization", (_MASK,), _MASK)
+    if not pii:
+        fields.problem(
+            entry.place,
+            "no_effect",
+            f"'{fields.path('anonymization')}' does nothing without 'pii: true'",
+            "add 'pii: true', or take it away",
+        )
+    return how
 
 
 def _check_enum(
@@ -124,12 +192,15 @@ def _check_enum(
             "a categorical field needs 'enum_values'",
             "list the values it may have",
         )
-    elif kind != "categorical" and entry is not None:
+    elif kind != "categorical" and values:
         problems.add(
             place, "wrong_type", "only a categorical field has 'enum_values'", "type: categorical"
         )
     elif len(set(values)) < len(values):
         problems.add(place, "duplicate_value", "a value is listed twice", "keep one of them")
+
+
+# ------------------------------------------------------------------ the initial value
 
 
 def _value(node: Node, kind: FieldType, enum_values: tuple[str, ...], fields: Fields) -> Json:

@@ -4,35 +4,22 @@ Owns the plain records; reading them from files is ``runtime.project.loader``. O
 and models are kept out of ``repr``, since they may hold secrets.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from runtime.agent import CallSettings, Json
 from runtime.errors import Place
+from runtime.knowledge.index import KnowledgeIndex
+from runtime.project.conditions import Condition
+from runtime.project.response_model import Response
+from runtime.project.skill_model import Skill
 
-if TYPE_CHECKING:
-    from runtime.tools.definition import ToolDef
-
+Dialect = Literal["mantle", "maestro"]
 FieldType = Literal["text", "bool", "int", "float", "list", "categorical", "json", "any"]
 PROJECT_NAMESPACE = "project"
 """Namespace of the fields in the project's own ``memory.yml``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
-    """One skill: what routing matches, and the prose that the model follows."""
-
-    id: str
-    """The folder's name."""
-    name: str
-    description: str
-    prose: str
-    """Markdown with its tokens resolved; never empty."""
-    place: Place
-    """Where the prose begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +36,13 @@ class MemoryField:
     llm_settable: bool = False
     initial_value: Json = None
     pii: bool = False
+    anonymization: str = "mask"
+    seed: bool = False
+    """Project only: copied once from the channel's metadata when the session starts."""
+    immutable: bool = False
+    """The first write wins."""
+    collected: bool = False
+    """A ``collect`` step fills it, so that the model may set it."""
     private: bool = False
     """Hidden from other skills."""
     place: Place = Place("memory.yml")
@@ -59,7 +53,7 @@ class ModelSpec:
     """One chat model of the orchestrator's group."""
 
     provider: str
-    """``openai``, ``rules``, ``scripted``, or the module path of a custom engine."""
+    """``openai``, ``azure``, ``offline``, ``scripted``, or the module path of a custom engine."""
     model: str
     """Model name as the provider knows it; empty where it has none."""
     options: tuple[tuple[str, Json], ...] = field(default=(), repr=False)
@@ -69,14 +63,6 @@ class ModelSpec:
     def option(self, name: str) -> Json:
         """Return one option, ``None`` when it was not written."""
         return next((value for key, value in self.options if key == name), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Greeting:
-    """One line said when the call opens."""
-
-    text: str
-    interruptible: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +92,71 @@ class ChannelSpec:
     """None = what the engines suggest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """A name that skills can be parked behind."""
+
+    name: str
+    satisfied_when: Condition
+    resolve_with: str
+    """Id of the skill that brings it about."""
+    says_unmet: bool = True
+    """Whether ``utter_precondition_unmet`` is said when the resolver did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinConstraint:
+    """What an author says about one of the engine's own tools."""
+
+    enabled: bool = True
+    invoke_when: str | None = None
+    """Replaces the packaged guidance on when to use it."""
+    requires_confirmation: bool = False
+    """``cancel_skill`` only: the caller is asked first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orchestrator:
+    """How requests to the model are made."""
+
+    max_prompt_tokens: int = 8000
+    text_rules: tuple[str, ...] | None = None
+    """None = the packaged ones."""
+    voice_rules: tuple[str, ...] | None = None
+    preconditions: Mapping[str, Precondition] = field(default_factory=dict[str, Precondition])
+    builtin: Mapping[str, BuiltinConstraint] = field(default_factory=dict[str, BuiltinConstraint])
+
+
+@dataclass(frozen=True, slots=True)
+class FillerGuidance:
+    """What the model is told about the line it says beside a tool call; None = packaged."""
+
+    instructions: str | None = None
+    reminder: str | None = None
+    examples: tuple[tuple[str, str], ...] = ()
+    """(what the caller said, what the agent says while it works)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSettings:
+    """How reference files are cut and searched."""
+
+    top_k: int = 4
+    chunk_size: int = 1000
+    chunk_overlap: int = 20
+    instructions: str | None = None
+    embeddings: str | None = None
+    """A model group; None = words only."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRetrieval:
+    """Narrows the catalogue of skills when there are more than ``num_skills``."""
+
+    num_skills: int = 20
+    turns_to_embed: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """Everything an author wrote, checked."""
@@ -115,20 +166,30 @@ class Project:
     persona: str
     rules: tuple[str, ...] = ()
     language: str = "en"
+    dialect: Dialect = "mantle"
     settings: CallSettings = CallSettings()
     tool_timeout_s: float = 10.0
-    skill: Skill
+    skills: Mapping[str, Skill]
+    """By id, packaged ones included."""
+    responses: Mapping[str, Response]
+    """By name; packaged, then the skills', then the project's."""
     memory: tuple[MemoryField, ...] = ()
-    tools: tuple[ToolDef, ...] = ()
     model_group: tuple[ModelSpec, ...]
     """Tried in order, each when the one before failed ahead of its first token; never empty."""
-    greetings: tuple[Greeting, ...] = ()
-    """Said in order when the call opens; empty = the caller speaks first."""
-    check_ins: tuple[str, ...]
-    """One per silent wait, ``settings.silence_check_ins`` of them."""
-    goodbye: str
-    """Said before the hang-up that ends a silent call."""
-    model_error: str
-    """Said when the model can't be reached or does not come to an end."""
+    model_groups: Mapping[str, tuple[ModelSpec, ...]] = field(
+        default_factory=dict[str, tuple[ModelSpec, ...]]
+    )
+    orchestrator: Orchestrator = Orchestrator()
+    filler_guidance: FillerGuidance = FillerGuidance()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
+    index: KnowledgeIndex | None = None
+    """None when the project ships no reference files."""
+    skill_retrieval: SkillRetrieval | None = None
+    before_end: tuple[str, ...] = ()
+    """Skills that are offered before the conversation ends."""
+    session_expiration_s: float = 3600.0
+    """0 = never."""
     channels: ChannelSpec = ChannelSpec()
     """The one voice channel of the project."""
+    warnings: tuple[str, ...] = ()
+    """What is not wrong and still worth a look, one line each."""

@@ -1,123 +1,189 @@
-"""Reads ``responses.yml``: the lines that are said word for word.
+"""Reads ``responses.yml`` of the project, of a skill and the packaged one: lines said as written.
 
-Owns the packaged wording and the thin form of this version: one text a response, with
-``interruptible: false`` for a greeting that can't be talked over.
+Owns the keys of a variant. The text itself is ``response_text``; names of memory fields are checked
+by ``response_checks`` once all memory is known.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from runtime.errors import Place
+from runtime.project.conditions import parse_reference
 from runtime.project.fields import Fields
-from runtime.project.model import Greeting
-from runtime.project.problems import Problems, nearest
-from runtime.project.yaml_nodes import Entry, Node, Sequence
+from runtime.project.placed_conditions import NEVER, read_condition
+from runtime.project.problems import Problems
+from runtime.project.response_model import (
+    ButtonSource,
+    Response,
+    StaticButton,
+    TextPart,
+    Variant,
+)
+from runtime.project.response_text import read_parts
+from runtime.project.yaml_nodes import Entry, Node, Scalar, Sequence
 from runtime.project.yaml_nodes import Mapping as MappingNode
 from runtime.project.yaml_source import read_yaml
 
-FILE = "responses.yml"
+__all__ = ["WRITES", "read_responses", "written_target"]
 
-_NOTICE = "utter_session_notice"
-_START = "utter_session_start"
-_GOODBYE = "utter_hangup_goodbye"
-_MODEL_ERROR = "utter_model_call_error"
-_CHECK_INS = tuple(f"utter_silence_check_in_{n}" for n in (1, 2, 3))
-_GREETINGS = (_NOTICE, _START)
-_LATER_NAMES = ("utter_precondition_unmet", "utter_set_memory_button_skipped")
-_LATER_KEYS = ("condition", "buttons", "metadata")
-_PACKAGED = {
-    _CHECK_INS[0]: "Are you still there?",
-    _CHECK_INS[1]: "I can't hear you. Are you still on the line?",
-    _CHECK_INS[2]: "I'm still here. Please say something if you can hear me.",
-    _GOODBYE: "I'll end the call now. Goodbye.",
-    _MODEL_ERROR: "I'm sorry, I can't answer that just now. Could you say it again?",
-}
+WRITES = "set:"
+"""What the payload of a button begins with that writes to memory."""
+
+_KEYS = frozenset({"text", "condition", "buttons", "metadata", "interruptible"})
+_NAME = re.compile(r"[^\W\d][\w/.-]{0,99}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Responses:
-    """The lines of a project, packaged ones where the author wrote none."""
-
-    greetings: tuple[Greeting, ...]
-    check_ins: tuple[str, ...]
-    goodbye: str
-    model_error: str
-
-
-def packaged_responses() -> Responses:
-    """Return what is said when a project has no ``responses.yml``."""
-    return _assemble({})
-
-
-def read_responses(data: bytes, env: Mapping[str, str], problems: Problems) -> Responses:
-    """Read the file; what is wrong goes into ``problems``."""
-    top = Fields(read_yaml(data, FILE, problems, env), problems, "", Place(FILE))
-    written: dict[str, Greeting] = {}
+def read_responses(
+    data: bytes, file: str, env: Mapping[str, str], problems: Problems
+) -> dict[str, Response]:
+    """Read the file, by name; what is wrong goes into ``problems`` and is left out."""
+    top = Fields(read_yaml(data, file, problems, env), problems, "", Place(file))
+    found: dict[str, Response] = {}
     for entry in top.section("responses").keys():
-        line = _line(entry, problems)
-        if line is not None:
-            written[entry.key] = line
+        if not _NAME.fullmatch(entry.key):
+            problems.add(
+                entry.place,
+                "bad_name",
+                "a response's name is made of letters, digits, '_', '-', '.' and '/'",
+                "rename it",
+            )
+        variants = _variants(entry, problems)
+        if variants:
+            found[entry.key] = Response(name=entry.key, variants=variants, place=entry.place)
     top.done()
-    return _assemble(written)
+    return found
 
 
-def _assemble(written: Mapping[str, Greeting]) -> Responses:
-    def text(name: str) -> str:
-        line = written.get(name)
-        return line.text if line else _PACKAGED[name]
-
-    return Responses(
-        greetings=tuple(written[name] for name in _GREETINGS if name in written),
-        check_ins=tuple(text(name) for name in _CHECK_INS),
-        goodbye=text(_GOODBYE),
-        model_error=text(_MODEL_ERROR),
-    )
+def written_target(payload: str) -> tuple[str, str, str] | None:
+    """(namespace, field, value) of ``set:session.<namespace>.<field>=<value>``, else None."""
+    if not payload.startswith(WRITES):
+        return None
+    target, is_write, value = payload.removeprefix(WRITES).partition("=")
+    reference = parse_reference(target)
+    if not is_write or reference is None or target != target.strip() or not value:
+        return None
+    return (*reference, value)
 
 
-def _line(entry: Entry, problems: Problems) -> Greeting | None:
-    known = (*_GREETINGS, *_PACKAGED)
-    if entry.key in _LATER_NAMES or entry.key not in known:
-        close = nearest(entry.key, known)
-        later = entry.key in _LATER_NAMES or close is None
+# ------------------------------------------------------------------ variants
+
+
+def _variants(entry: Entry, problems: Problems) -> tuple[Variant, ...]:
+    nodes = entry.value.items if isinstance(entry.value, Sequence) else (entry.value,)
+    if not nodes:
         problems.add(
             entry.place,
-            "unsupported" if later else "unknown_key",
-            f"the response '{entry.key}' is not supported yet in this version"
-            if later
-            else f"unknown response '{entry.key}'",
-            "take it away" if later else f"did you mean '{close}'?",
+            "missing_key",
+            f"the response '{entry.key}' has no variant",
+            "add a text, or take the name away",
+        )
+    found = [v for node in nodes if (v := _variant(node, entry, problems)) is not None]
+    _check_defaults(entry.key, found, problems)
+    return tuple(found)
+
+
+def _check_defaults(name: str, variants: list[Variant], problems: Problems) -> None:
+    defaults = [variant for variant in variants if variant.condition is None]
+    for extra in defaults[1:]:
+        problems.add(
+            extra.place,
+            "second_default",
+            f"'{name}' has two variants without a condition; first at {defaults[0].place}",
+            "give it a condition, or take it away: only the first would ever be said",
+        )
+
+
+def _variant(node: Node, entry: Entry, problems: Problems) -> Variant | None:
+    if not isinstance(node, MappingNode):
+        holder = Fields(_holder(node, entry), problems, "", node.place)
+        parts = _text(node, holder, entry.key, problems)
+        return Variant(parts=parts, place=node.place) if parts else None
+    if _is_bare_value(node):
+        problems.add(
+            node.place,
+            "wrong_type",
+            f"'{entry.key}' begins with a brace, which is no text in YAML",
+            "put the text in quotes",
         )
         return None
-    node: Node = entry.value
-    if isinstance(node, Sequence):
-        if len(node.items) != 1:
-            problems.add(
-                node.place,
-                "unsupported",
-                "more than one variant of a response is not supported yet in this version",
-                "keep one",
-            )
-            return None
-        node = node.items[0]
-    return _variant(node, entry, problems)
+    fields = Fields(node, problems, entry.key, node.place)
+    written = fields.entry("condition")
+    placed = read_condition(written.value, problems) if written is not None else None
+    metadata = fields.section("metadata")
+    rephrase = metadata.flag("rephrase", False)
+    metadata.done()
+    parts = _text(fields.node("text"), fields, "text", problems)
+    variant = Variant(
+        parts=parts,
+        # One that is not right never holds; it must not turn into a default.
+        condition=placed.condition if placed else None if written is None else NEVER,
+        condition_place=placed.place if placed else node.place,
+        buttons=_buttons(fields, problems),
+        rephrase=rephrase,
+        interruptible=fields.flag("interruptible", True),
+        place=node.place,
+    )
+    fields.done()
+    return variant if parts else None
 
 
-def _variant(node: Node, entry: Entry, problems: Problems) -> Greeting | None:
+def _is_bare_value(node: MappingNode) -> bool:
+    """Whether it is ``{field}``, meant as a text and read as a block of one empty key."""
+    if len(node.entries) != 1 or node.entries[0].key in _KEYS:
+        return False
+    value = node.entries[0].value
+    return isinstance(value, Scalar) and value.is_null
+
+
+def _holder(node: Node, entry: Entry) -> MappingNode:
+    """A bare text is read through the same door, so that it gets the same messages."""
+    return MappingNode(node.place, (Entry(node.place, entry.key, node),))
+
+
+def _text(node: Node | None, fields: Fields, key: str, problems: Problems) -> tuple[TextPart, ...]:
+    text = fields.required_text(key)
+    return read_parts(node, problems) if text and isinstance(node, Scalar) else ()
+
+
+# ------------------------------------------------------------------ buttons
+
+
+def _buttons(fields: Fields, problems: Problems) -> tuple[StaticButton, ...] | ButtonSource:
+    node = fields.node("buttons")
     if isinstance(node, MappingNode):
-        fields = Fields(node, problems, entry.key, node.place)
-        text = fields.required_text("text")
-        switch = fields.entry("interruptible")
-        interruptible = fields.flag("interruptible", True)
-        fields.done(_LATER_KEYS)
-        if switch is not None and not interruptible and entry.key not in _GREETINGS:
+        inner = fields.section("buttons")
+        entry = inner.entry("source")
+        tool = inner.required_text("source")
+        inner.done()
+        return ButtonSource(tool, entry.value.place if entry else node.place) if tool else ()
+    found: list[StaticButton] = []
+    for item in fields.items("buttons"):
+        button = _button(Fields(item, problems, fields.path("buttons"), item.place))
+        if button is None:
+            continue
+        if any(button.title.casefold() == other.title.casefold() for other in found):
             problems.add(
-                switch.place,
-                "unsupported",
-                "only a greeting can be 'interruptible: false' in this version",
-                f"take it away, or move the text to '{_NOTICE}'",
+                button.place,
+                "duplicate_value",
+                f"the button '{button.title}' is written twice",
+                "give it another title: a caller answers with it",
             )
-        return Greeting(text, interruptible) if text else None
-    # A bare text is read through the same door, so that it gets the same messages.
-    holder = MappingNode(entry.place, (Entry(entry.place, entry.key, node),))
-    text = Fields(holder, problems, "", entry.place).required_text(entry.key)
-    return Greeting(text) if text else None
+        found.append(button)
+    return tuple(found)
+
+
+def _button(fields: Fields) -> StaticButton | None:
+    title = fields.required_text("title")
+    entry = fields.entry("payload")
+    payload = fields.text("payload", title)
+    fields.done()
+    place = entry.value.place if entry else fields.place
+    if payload.startswith(WRITES) and written_target(payload) is None:
+        fields.problem(
+            place,
+            "bad_payload",
+            f"a payload that begins with '{WRITES}' writes one memory field",
+            "write set:session.<skill>.<field>=<value>",
+        )
+        return None
+    return StaticButton(title, payload, place) if title else None

@@ -1,92 +1,145 @@
-"""Reads ``skills/<id>/skill.md``: frontmatter and the prose that the model follows.
+"""Reads ``skills/<id>/skill.md``: frontmatter, prose and ordered blocks.
 
-Owns the frontmatter's keys and the tokens in prose. ``@tool.<name>`` becomes the tool's name; the
-other tokens, conditions and ordered blocks are refused by name, since this version runs prose only.
+Owns the frontmatter's keys and the putting together. It is read in two steps, since the names in it
+are checked against the whole project: ``read_skill`` takes the file apart, ``finish`` makes the
+skill once everything else is known.
 """
 
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from runtime.errors import Place
+from runtime.project.block_file import read_block
+from runtime.project.block_flow import check_circles
+from runtime.project.constraint_file import (
+    read_access,
+    read_complete_when,
+    read_constraints,
+    read_utters,
+)
 from runtime.project.fields import Fields
-from runtime.project.model import Skill
-from runtime.project.problems import Problems, nearest
+from runtime.project.known import KnownThings
+from runtime.project.problems import Problems, listed
+from runtime.project.prose_file import Body, read_body
+from runtime.project.prose_tokens import check_tokens
+from runtime.project.skill_model import (
+    Access,
+    Block,
+    CallStep,
+    LinkStep,
+    Paragraph,
+    Skill,
+)
+from runtime.project.skill_scope import Scope
+from runtime.project.yaml_nodes import Node, Scalar, Sequence
 from runtime.project.yaml_source import parse, read_text
 
-_LATER = (
-    "requires",
-    "precondition",
-    "hidden",
-    "disabled",
-    "complete_when",
-    "import_tools",
-    "tool_constraints",
-    "utter",
-    "access",
-    "routing",
-)
-_TOKEN = re.compile(r"(?<![\w@.])@(block|skill|tool|memory)\b(?:\.([\w.]*\w))?")
-_CONDITION = re.compile(r"\s*if:")
-_BLOCK = re.compile(r"\s*:::")
-_BARE_SESSION = re.compile(r"\bsession\.\w")
+__all__ = ["KnownThings", "SkillText", "finish", "read_skill"]
+
+_FOREIGN = ("mcp", "provider")
 
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """A skill whose prose still holds its tokens; ``finish`` resolves them."""
+    """A skill whose parts stand apart and whose names are not checked yet."""
 
     id: str
-    name: str
-    description: str
-    prose: str
+    file: str
+    front: Node | None
+    """The frontmatter; None when it is empty, or can't be read."""
+    body: Body
     place: Place
+    """Where the body begins."""
+    env: Mapping[str, str] = field(repr=False)
+    has_front: bool = True
+    """False: the frontmatter could not be read, which has been reported."""
+    has_body: bool = True
+    """False: the body could not be told from the frontmatter, which has been reported."""
 
 
 def read_skill(
     data: bytes, file: str, skill_id: str, env: Mapping[str, str], problems: Problems
 ) -> SkillText:
-    """Read the file; what is wrong goes into ``problems``."""
+    """Take the file apart; what is wrong goes into ``problems``."""
     text = read_text(data, file, problems)
-    if text is None:
-        return SkillText(skill_id, "", "", "", Place(file))
-    lines = text.splitlines()
-    end = _frontmatter_end(lines, file, problems)
+    lines = unicodedata.normalize("NFC", text).splitlines() if text is not None else []
+    end = _frontmatter_end(lines, file, problems) if text is not None else None
     if end is None:
-        return SkillText(skill_id, "", "", "", Place(file))
-    front = "\n".join(lines[1:end])
-    top = Fields(parse(front, file, problems, env, first_line=2), problems, "", Place(file, 1, 1))
-    name = top.required_text("name")
-    description = top.required_text("description")
-    top.done(_LATER)
-    body = lines[end + 1 :]
-    blank = next((n for n, line in enumerate(body) if line.strip()), len(body))
-    place = Place(file, end + 2 + blank, 1)
-    prose = "\n".join(line.rstrip() for line in body[blank:]).strip()
-    if not prose:
+        return SkillText(
+            skill_id, file, None, Body(), Place(file), env, has_front=False, has_body=False
+        )
+    before = len(problems.found)
+    front = parse("\n".join(lines[1:end]), file, problems, env, first_line=2)
+    has_front = front is not None or len(problems.found) == before
+    body = read_body(lines[end + 1 :], file, end + 2, problems)
+    places = [part.place for part in (*body.paragraphs, *body.blocks)]
+    place = min(places, default=Place(file, end + 1, 1))
+    return SkillText(skill_id, file, front, body, place, env, has_front)
+
+
+def finish(text: SkillText, known: KnownThings, problems: Problems) -> Skill:
+    """Make the skill; names that don't exist are problems."""
+    if not text.has_body:
+        return Skill(id=text.id, name="", description="", place=text.place)
+    ids = [block.id for block in text.body.blocks]
+    # What it may not read is known only once 'access' is read.
+    top = Fields(text.front, problems, "", Place(text.file, 1, 1))
+    access = read_access(top, Scope(text.id, ids, known, (), problems))
+    scope = Scope(text.id, ids, known, access.deny_read, problems)
+    blocks = _blocks(text, scope)
+    paragraphs = _paragraphs(text, scope)
+    if text.body.is_whole and not paragraphs and not text.body.blocks:
         problems.add(
-            Place(file, end + 1, 1),
+            text.place,
             "empty_text",
-            "the skill has no prose",
+            "the skill has neither prose nor an ordered block",
             "write below the second '---' what the agent should do",
         )
-    _refuse_later(body[blank:], place, problems)
-    return SkillText(skill_id, name, description, prose, place)
+    if not text.has_front:
+        return Skill(
+            id=text.id,
+            name="",
+            description="",
+            prose=paragraphs,
+            blocks=blocks,
+            place=text.place,
+        )
+    return _with_front(text, top, scope, access, paragraphs, blocks)
 
 
-def finish(skill: SkillText, tools: Collection[str], problems: Problems) -> Skill:
-    """Resolve the tokens of the prose; ``tools`` are the names that the skill has."""
-    resolved: list[str] = []
-    for number, line in enumerate(skill.prose.split("\n")):
-        where = Place(skill.place.file, skill.place.line + number)
-        resolved.append(_resolve(line, where, tools, problems))
-    return Skill(
-        id=skill.id,
-        name=skill.name,
-        description=skill.description,
-        prose="\n".join(resolved),
-        place=skill.place,
+def _with_front(
+    text: SkillText,
+    top: Fields,
+    scope: Scope,
+    access: Access,
+    paragraphs: tuple[Paragraph, ...],
+    blocks: tuple[Block, ...],
+) -> Skill:
+    routing = top.section("routing")
+    engine_managed, examples = routing.flag("engine_managed", False), routing.texts("examples")
+    routing.done()
+    skill = Skill(
+        id=text.id,
+        name=top.required_text("name"),
+        description=top.required_text("description"),
+        prose=paragraphs,
+        blocks=blocks,
+        requires=scope.condition_key(top, "requires"),
+        precondition=_precondition(top, scope),
+        hidden=top.flag("hidden", False),
+        disabled=top.flag("disabled", False),
+        complete_when=read_complete_when(top, scope),
+        constraints=read_constraints(top, scope),
+        utters=read_utters(top, scope),
+        access=access,
+        engine_managed=engine_managed,
+        imports=_imports(top, scope),
+        examples=examples,
+        place=text.place,
     )
+    top.done()
+    return skill
 
 
 def _frontmatter_end(lines: list[str], file: str, problems: Problems) -> int | None:
@@ -109,56 +162,76 @@ def _frontmatter_end(lines: list[str], file: str, problems: Problems) -> int | N
     return end
 
 
-def _refuse_later(body: list[str], place: Place, problems: Problems) -> None:
-    paragraph_begins = True
-    for number, line in enumerate(body):
-        where = Place(place.file, place.line + number, 1 + len(line) - len(line.lstrip()))
-        if _BLOCK.match(line) and line.strip() != ":::":
-            problems.add(
-                where,
-                "unsupported",
-                "ordered blocks are not supported yet in this version",
-                "say in prose what the agent should do",
-            )
-        elif paragraph_begins and _CONDITION.match(line):
-            problems.add(
-                where,
-                "unsupported",
-                "conditions in prose are not supported yet in this version",
-                "write in words when the paragraph applies",
-            )
-        session = _BARE_SESSION.search(line)
-        if session is not None and not _CONDITION.match(line):
-            problems.add(
-                Place(where.file, where.line, session.start() + 1),
-                "bad_token",
-                "'session.…' means nothing in prose",
-                "name the field in words",
-            )
-        paragraph_begins = not line.strip()
+# ------------------------------------------------------------------ frontmatter
 
 
-def _resolve(line: str, where: Place, tools: Collection[str], problems: Problems) -> str:
-    def name(match: re.Match[str]) -> str:
-        place = Place(where.file, where.line, match.start() + 1)
-        kind, target = match.groups()
-        if kind != "tool":
-            problems.add(
-                place,
-                "unsupported",
-                f"'@{kind}.…' is not supported yet in this version",
-                "say it in words",
-            )
-        elif not target:
-            problems.add(place, "bad_token", "the tool's name is missing", "write @tool.<name>")
-        elif target not in tools:
-            close = nearest(target, tools)
-            problems.add(
-                place,
-                "unknown_tool",
-                f"the skill has no tool called '{target}'",
-                f"did you mean '@tool.{close}'?" if close else "define it in the skill's tools.py",
-            )
-        return f"`{target}`"
+def _precondition(top: Fields, scope: Scope) -> str | None:
+    entry = top.entry("precondition")
+    name = top.text("precondition")
+    if entry is not None and name:
+        scope.precondition(name, entry.value.place)
+    return name
 
-    return _TOKEN.sub(name, line)
+
+def _imports(top: Fields, scope: Scope) -> tuple[str, ...]:
+    """Read the three forms; whether the tools exist is up to what attaches them."""
+    names = top.texts("import_tools")
+    node = top.node("import_tools")
+    for item in node.items if isinstance(node, Sequence) else ():
+        written = item.text.strip() if isinstance(item, Scalar) else ""
+        kind, slash, rest = written.partition("/")
+        owner, _, tool = rest.partition(":")
+        if slash and kind in _FOREIGN and not (owner and tool):
+            scope.refuse(
+                item.place,
+                "bad_import",
+                f"'{written}' names no tool",
+                "write mcp/<server>:<tool> or provider/<id>:<tool>",
+            )
+    return names
+
+
+# ------------------------------------------------------------------ body
+
+
+def _paragraphs(text: SkillText, scope: Scope) -> tuple[Paragraph, ...]:
+    found: list[Paragraph] = []
+    for written in text.body.paragraphs:
+        if written.condition is not None:
+            scope.check(written.condition)
+        check_tokens(written.text, scope)
+        condition = written.condition.condition if written.condition is not None else None
+        found.append(Paragraph(written.text.parts, condition, written.place))
+    return tuple(found)
+
+
+def _blocks(text: SkillText, scope: Scope) -> tuple[Block, ...]:
+    before = len(scope.problems.found)
+    read = (read_block(written, text.file, text.env, scope) for written in text.body.blocks)
+    blocks = tuple(block for block in read if block is not None)
+    # Where the steps lead can only be said when all of them are there.
+    if blocks and len(scope.problems.found) == before and text.body.is_whole:
+        check_circles(blocks, scope.problems)
+        if not text.body.paragraphs:
+            _check_entry(blocks, text.place, scope.problems)
+    return blocks
+
+
+def _check_entry(blocks: tuple[Block, ...], place: Place, problems: Problems) -> None:
+    targets = {
+        step.target
+        for block in blocks
+        for step in block.steps
+        if isinstance(step, CallStep | LinkStep)
+        and step.kind == "block"
+        and step.target != block.id
+    }
+    entries = [block.id for block in blocks if block.id not in targets]
+    if len(entries) != 1:
+        what = f"here these are {listed(entries)}" if entries else "here each is called by another"
+        problems.add(
+            place,
+            "entry_block",
+            f"without prose, exactly one block is not called or linked by another; {what}",
+            "call the others from one block, or write prose that names them as @block.<id>",
+        )

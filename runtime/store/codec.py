@@ -11,22 +11,35 @@ from typing import Any, cast
 import msgspec
 
 from runtime.conversation.events import (
+    BlockEnded,
+    BlockStarted,
     CallEnded,
     CallStarted,
+    ConfirmationAnswered,
+    ConfirmationAsked,
+    ConfirmationWithdrawn,
     Event,
     Fact,
+    KnowledgeSearched,
     LateOutcome,
     MemorySet,
     MessageDropped,
     MessageHeard,
     MessageWritten,
     ModelCalled,
+    ResponseGiven,
+    SkillEnded,
+    SkillResumed,
+    SkillStarted,
+    StepAsked,
+    StepEntered,
     ToolAsked,
     ToolSettled,
     ToolStarted,
     TurnFinished,
     TurnInterrupted,
     TurnStarted,
+    UtterFired,
 )
 from runtime.store.ports import StoreError
 
@@ -47,6 +60,19 @@ _KINDS: Mapping[str, type[Fact]] = {
     "late_outcome": LateOutcome,
     "memory_set": MemorySet,
     "model_called": ModelCalled,
+    "skill_started": SkillStarted,
+    "skill_ended": SkillEnded,
+    "skill_resumed": SkillResumed,
+    "block_started": BlockStarted,
+    "block_ended": BlockEnded,
+    "step_entered": StepEntered,
+    "step_asked": StepAsked,
+    "utter_fired": UtterFired,
+    "confirmation_asked": ConfirmationAsked,
+    "confirmation_answered": ConfirmationAnswered,
+    "confirmation_withdrawn": ConfirmationWithdrawn,
+    "response_given": ResponseGiven,
+    "knowledge_searched": KnowledgeSearched,
 }
 _NAMES: Mapping[type[Fact], str] = {cls: name for name, cls in _KINDS.items()}
 

@@ -10,14 +10,24 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from runtime.agent import Json
 
-__all__ = ["MAX_ARGUMENT_CHARS", "ArgumentsRefused", "Parsed", "canonical_json", "parse_arguments"]
+if TYPE_CHECKING:
+    from runtime.tools.definition import ToolDef
+
+__all__ = [
+    "MAX_ARGUMENT_CHARS",
+    "ArgumentsRefused",
+    "Parsed",
+    "canonical_json",
+    "parse_arguments",
+    "parse_call",
+]
 
 MAX_ARGUMENT_CHARS = 100_000
 """Longer arguments are refused unread."""
@@ -48,11 +58,14 @@ def parse_arguments(
         parameters: The tool's JSON schema.
         defaults: Values of arguments that may be left out, filled in where they are.
 
-    An empty text counts as ``{}``, which is how providers write "no arguments".
+    An empty text counts as ``{}``, which is how providers write "no arguments". An argument that
+    is written as its default counts as left out, also where the schema has no type for it
+    (``null`` for a ``T | None = None``): what was parsed once can be parsed again.
 
     Raises:
         ArgumentsRefused: with a reason the model can act on.
     """
+    defaults = defaults or {}
     if len(raw) > MAX_ARGUMENT_CHARS:
         raise ArgumentsRefused(f"the arguments are longer than {MAX_ARGUMENT_CHARS} characters")
     value = _load(raw if raw.strip() else "{}")
@@ -62,8 +75,26 @@ def parse_arguments(
     if not isinstance(value, dict):
         raise ArgumentsRefused("the arguments must be one JSON object")
     values = cast("dict[str, Json]", value)
+    values = {name: v for name, v in values.items() if not _is_default(v, name, defaults)}
     _check(values, parameters)
-    return Parsed(_one_form(values, parameters, defaults or {}), unwrapped)
+    return Parsed(_one_form(values, parameters, defaults), unwrapped)
+
+
+def parse_call(raw: str, definition: "ToolDef") -> Parsed:
+    """Parse and validate the arguments of a call of one tool, as its function will need them.
+
+    Beyond the schema, each value must be one that its annotation accepts (a pydantic model may ask
+    for more than a schema can say).
+
+    Raises:
+        ArgumentsRefused: with a reason the model can act on.
+    """
+    parsed = parse_arguments(raw, definition.parameters, definition.defaults)
+    try:
+        definition.check(parsed.values)
+    except ValueError as reason:
+        raise ArgumentsRefused(str(reason)) from None
+    return parsed
 
 
 def canonical_json(value: object) -> str:
@@ -122,6 +153,13 @@ def _check_plain(value: object, depth: int) -> None:
             _check_plain(item, depth + 1)
 
 
+def _is_default(value: Json, name: str, defaults: Mapping[str, object]) -> bool:
+    if name not in defaults:
+        return False
+    default = defaults[name]
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
 def _check(values: dict[str, Json], parameters: Mapping[str, Json]) -> None:
     validator = _validator(canonical_json(parameters))
     problems = sorted(_errors(validator, values), key=lambda e: [str(p) for p in e.absolute_path])
@@ -145,7 +183,10 @@ def _reason(problem: ValidationError, parameters: Mapping[str, Json]) -> str:
     where = ".".join(str(part) for part in problem.absolute_path)
     rule = cast("str", problem.validator)
     wanted = cast("object", problem.validator_value)
-    properties = parameters.get("properties")
+    # Of the object that is at fault, which may stand deep inside of an argument.
+    schema = cast("object", problem.schema)
+    around = cast("Mapping[str, Json]", schema if isinstance(schema, Mapping) else parameters)
+    properties = around.get("properties")
     known = sorted(properties) if isinstance(properties, Mapping) else []
     match rule:
         case "required":

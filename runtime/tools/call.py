@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from runtime.agent import Json
 from runtime.conversation.events import Event, Fact, ToolOutcome
+from runtime.tools.buttons import Button
 from runtime.tools.context import MemorySlice, ToolModelContext
 from runtime.tools.definition import ToolDef
 
@@ -41,6 +42,10 @@ class ToolHost(Protocol):
 
     async def send(self, call: "RunningCall", text: str) -> None:
         """Queue a tool's message, or drop it and record that."""
+        ...
+
+    def set_buttons(self, call: "RunningCall", buttons: Sequence[Button]) -> None:
+        """Take the buttons of a response's source; ``RuntimeError`` in any other call."""
         ...
 
     def hang_up(self, turn: int) -> None:
@@ -135,6 +140,10 @@ class RunningCall:
         """Queue a message; the pause is a place where a cancellation can reach the tool."""
         await self._host.send(self, text)
         await asyncio.sleep(0)
+
+    def set_buttons(self, buttons: Sequence[Button]) -> None:
+        """Take the buttons of the response that asked for them."""
+        self._host.set_buttons(self, buttons)
 
     def hang_up(self) -> None:
         """Ask for the end of the call; one that was given up has no say in it any more."""

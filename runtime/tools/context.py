@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from runtime.agent import Json
 from runtime.tools.buttons import Button
@@ -27,8 +27,22 @@ class ToolModelContext:
     """The project's model settings, fixed for the loaded model."""
 
     llm_config: Mapping[str, Json] = field(default_factory=lambda: _NO_CONFIG)
+    """Read-only down to the last level: maps are mapping proxies, lists are tuples."""
     references_index: object | None = None
     """None when the project ships no reference files."""
+
+    def __post_init__(self) -> None:
+        """Copy the settings into a form that nothing can write to."""
+        object.__setattr__(self, "llm_config", _frozen(self.llm_config))
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value).items()
+        return MappingProxyType({name: _frozen(item) for name, item in entries})
+    if isinstance(value, list | tuple):
+        return tuple(_frozen(item) for item in cast("Sequence[object]", value))
+    return value
 
 
 class MemorySlice(Protocol):
@@ -80,6 +94,14 @@ class ToolBacking(Protocol):
         """Queue a message to the caller, or drop it if the turn was interrupted."""
         ...
 
+    def set_buttons(self, buttons: Sequence[Button]) -> None:
+        """Take the buttons of a response in place of earlier ones.
+
+        Raises:
+            RuntimeError: the call was not made to fill a response's buttons.
+        """
+        ...
+
     def hang_up(self) -> None:
         """Ask for the end of the call."""
         ...
@@ -91,6 +113,32 @@ class ToolBacking(Protocol):
     def leave_commit(self) -> None:
         """End it; a cancellation that waited is delivered at the next ``await``."""
         ...
+
+
+class _Memory:
+    """The slice as authors have it: two methods, and nothing of what is behind it to hold on to."""
+
+    __slots__ = ("_slice",)
+
+    def __init__(self, inner: MemorySlice) -> None:
+        self._slice = inner
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value, or ``default`` when it is unset, ``None`` or not readable."""
+        return self._slice.get(name, default)
+
+    def set(self, name: str, value: Any) -> None:
+        """Write a value through at once; see ``MemorySlice.set`` for what it raises."""
+        self._slice.set(name, value)
+
+
+def _checked(button: object) -> Button:
+    if not isinstance(button, Button):
+        raise TypeError(f"set_buttons takes Buttons, not {type(button).__name__}")
+    texts = (button.title, button.value, button.ref or "")
+    if not all(isinstance(cast("object", text), str) for text in texts):
+        raise TypeError("a Button's title, value and ref are texts")
+    return button
 
 
 class ToolContext:
@@ -105,7 +153,7 @@ class ToolContext:
     @property
     def memory(self) -> MemorySlice:
         """Scoped read and write access to memory."""
-        return self._backing.memory
+        return _Memory(self._backing.memory)
 
     @property
     def is_cancelled(self) -> bool:
@@ -143,14 +191,13 @@ class ToolContext:
         await self._backing.send(text)
 
     def set_buttons(self, buttons: Sequence[Button]) -> None:
-        """Attach buttons to the response that asked this tool for them.
+        """Attach buttons to the response that asked this tool for them; a second list replaces.
 
         Raises:
+            TypeError: something in it is no ``Button``, or a part of one is no text.
             RuntimeError: this call was not made to fill a response's buttons.
         """
-        raise RuntimeError(
-            "set_buttons only works in a tool that a response names as its button source"
-        )
+        self._backing.set_buttons(tuple(_checked(button) for button in buttons))
 
     def hang_up(self) -> None:
         """End the call once what is being said has been heard; returns at once, never waits."""

@@ -1,28 +1,31 @@
-"""Importing an author's tool modules from disk.
+"""Loading an author's tool modules from disk.
 
-Owns the import: each file becomes a module of its own under a private name, the project root is on
-``sys.path`` only meanwhile, a project's own modules (``lib``) are never another project's, and what
-fails names the file and the cause. Which files belong to a
-project is known to ``runtime.project``.
+Owns which files of a project hold tools, in which order a name is found, what is refused, and the
+collecting of every file's faults at once. What those modules can import is ``imports``; which tools
+a skill gets of all that is loaded is up to ``runtime.project``.
 """
 
-import importlib.util
+import dataclasses
 import logging
-import sys
 import traceback
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from hashlib import sha256
-from importlib.machinery import ModuleSpec
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import cast
 
-from runtime.errors import ToolDefinitionError, ToolLoadingError
-from runtime.tools.decorator import definition_of
+from runtime.compat import Dialect, dialects_in
+from runtime.errors import Place, Problem, ToolDefinitionError, ToolError, ToolLoadingError
+from runtime.tools.decorator import Definitions, collecting, definition_of
 from runtime.tools.definition import ToolDef
+from runtime.tools.imports import ProjectImports
 
-__all__ = ["RESERVED_NAMES", "load_tool_module", "load_tools"]
+__all__ = [
+    "RESERVED_NAMES",
+    "LoadedTools",
+    "load_project_tools",
+    "load_tool_module",
+    "load_tools",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -44,10 +47,54 @@ RESERVED_NAMES = frozenset(
 )
 """Names of the engine's own tools: an author's tool that takes one is refused."""
 
-_modules_of: dict[str, dict[str, ModuleType]] = {}
-"""By project root, what its tools have imported from there: ``lib`` of one is not ``lib`` of the
-next, though both have the same name in ``sys.modules``.
-"""
+_MAX_CAUSE_CHARS = 300
+
+_imports_of: dict[Path, ProjectImports] = {}
+"""By project root, what ``load_tools`` has imported from there: calls of it share a ``lib``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedTools:
+    """All tools of a project, and what kept others from being loaded.
+
+    Files are named relative to the project's root, with ``/``.
+    """
+
+    local: Mapping[str, tuple[ToolDef, ...]]
+    """By skill, those that stand in its folder. The file's before the folder's; where both have a
+    name it is the folder's."""
+    shared: Mapping[str, ToolDef]
+    """By name, those of ``tools/`` at the root."""
+    modules: Mapping[str, frozenset[Dialect]]
+    """Every module's file → the dialects whose packages it imports; also of those that failed."""
+    failed: frozenset[str]
+    """Files that were not loaded to their end, or that lack a tool: a name that is missing may
+    stand there."""
+    errors: tuple[Problem, ...]
+    """Of all files, in their order. Without excerpts."""
+    warnings: tuple[Problem, ...]
+
+    @property
+    def dialects(self) -> frozenset[Dialect]:
+        """Those that any module uses."""
+        return frozenset[Dialect]().union(*self.modules.values())
+
+    def is_whole(self, skill: str | None) -> bool:
+        """Whether all of a skill's own tools are known; None asks for the shared ones."""
+        folder = "tools/" if skill is None else f"skills/{skill}/"
+        return not any(file.startswith(folder) for file in self.failed)
+
+
+def load_project_tools(root: Path, skills: Iterable[str]) -> LoadedTools:
+    """Load the tools of each skill and the shared ones; author code runs here.
+
+    Args:
+        root: The project's folder.
+        skills: Ids of the skills, which are the names of their folders.
+
+    Nothing is raised for what is wrong in a file: it stands in ``errors``.
+    """
+    return _ProjectLoad(root).load(skills)
 
 
 def load_tools(paths: Sequence[Path], root: Path) -> tuple[ToolDef, ...]:
@@ -61,94 +108,231 @@ def load_tools(paths: Sequence[Path], root: Path) -> tuple[ToolDef, ...]:
     for path in paths:
         for definition in load_tool_module(path, root):
             if definition.name in found:
-                _logger.warning(
-                    "a tool is defined twice; the later file's is used",
-                    extra={"tool": definition.name, "file": str(path)},
-                )
+                _log_shadowed(definition.name, str(path))
             found[definition.name] = definition
     return tuple(found.values())
 
 
 def load_tool_module(path: Path, root: Path) -> tuple[ToolDef, ...]:
-    """Import one file and return the tools that it defines, in its order.
+    """Load one file and return the tools that it defines, in its order.
 
     Raises:
         ToolLoadingError: the file can't be imported, or a tool takes a reserved name.
         ToolDefinitionError: a ``@tool`` in it is not well formed.
     """
-    module = _import(path, root)
+    imports = _imports_of.setdefault(root.resolve(), ProjectImports(root))
+    loaded = _load_module(path.absolute(), imports)
+    for fault in loaded.faults:
+        raise fault.error()
+    return loaded.tools
+
+
+# ------------------------------------------------------------------ one module
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """One thing wrong in a module; places name files as they were found."""
+
+    place: Place
+    what: str
+    mend: str = ""
+    kind: type[ToolError] = ToolLoadingError
+
+    def error(self) -> ToolError:
+        tail = f"; {self.mend}" if self.mend else ""
+        return self.kind(f"{self.place}: {self.what}{tail}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    tools: tuple[ToolDef, ...]
+    faults: tuple[_Fault, ...]
+    twice: tuple[ToolDef, ...] = ()
+    """Definitions that a later one in the same file took the place of."""
+
+
+def _load_module(path: Path, imports: ProjectImports) -> _Module:
+    with collecting() as definitions:
+        try:
+            with imports.loading():
+                module = imports.execute(path)
+        except KeyboardInterrupt:
+            raise  # whoever runs this wants it to stop
+        except BaseException as error:  # author code may raise anything
+            return _Module((), (*_refused(definitions), _import_fault(error, path, imports)))
     tools: list[ToolDef] = []
-    for value in vars(module).values():
+    faults = list(_refused(definitions))
+    for value in list(vars(module).values()):
         definition = definition_of(value)
-        if definition is None or value.__module__ != module.__name__:
+        if definition is None or getattr(value, "__module__", "") != module.__name__:
             continue  # imported from elsewhere: it belongs to the module that defines it
         if definition.name in RESERVED_NAMES:
-            raise ToolLoadingError(
-                f"{definition.place}: {definition.name} is the name of a built-in tool; rename it"
-            )
-        if definition not in tools:
+            what = f"{definition.name} is the name of a built-in tool"
+            faults.append(_Fault(definition.place, what, "rename it"))
+        elif not any(definition is tool for tool in tools):
             tools.append(definition)
-    return tuple(tools)
+    names = {tool.name for tool in tools}
+    twice = [
+        made
+        for made in definitions.made
+        if made.place.file == str(path)
+        and made.name in names
+        and getattr(made.fn, "__qualname__", "") == made.name
+        and not any(made is tool for tool in tools)
+    ]
+    return _Module(tuple(tools), tuple(dict.fromkeys(faults)), tuple(twice))
 
 
-def _import(path: Path, root: Path) -> ModuleType:
-    digest = sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    name = f"_bargein_tools_{digest}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ToolLoadingError(f"{path}: not a Python module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with _on_path(root):
-            spec.loader.exec_module(module)
-    except ToolDefinitionError:
-        del sys.modules[name]
-        raise
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise ToolLoadingError(f"{_where(error, path)}: {_cause(error)}") from error
-    return module
+def _refused(definitions: Definitions) -> Iterator[_Fault]:
+    for error in definitions.refused:
+        what = f"{error.name}: {error.what}"
+        yield _Fault(error.place, what, error.mend, ToolDefinitionError)
 
 
-@contextmanager
-def _on_path(root: Path) -> Generator[None, None, None]:
-    entry = str(root.resolve())
-    for other, modules in _modules_of.items():
-        if other != entry:
-            for name, module in modules.items():
-                if sys.modules.get(name) is module:
-                    del sys.modules[name]
-    sys.modules.update(_modules_of.get(entry, {}))
-    before = set(sys.modules)
-    sys.path.insert(0, entry)
-    try:
-        yield
-    finally:
-        if entry in sys.path:
-            sys.path.remove(entry)
-        new = {name: module for name, module in sys.modules.items() if name not in before}
-        own = {name: module for name, module in new.items() if _lies_in(module, root.resolve())}
-        _modules_of.setdefault(entry, {}).update(own)
+def _import_fault(error: BaseException, path: Path, imports: ProjectImports) -> _Fault:
+    mend = ""
+    if isinstance(error, ModuleNotFoundError) and imports.stand_ins is not None:
+        name = error.name
+        if imports.stand_ins.hides(name):
+            top = (name or "").partition(".")[0]
+            mend = f"the package '{top}' that is installed has none: import from runtime"
+    return _Fault(_where(error, path), _cause(error, path), mend)
 
 
-def _lies_in(module: ModuleType, root: Path) -> bool:
-    """Whether a module was found by the root on the path, not by an environment below it."""
-    spec = cast("ModuleSpec | None", getattr(module, "__spec__", None))
-    if spec is None:
-        return False
-    top = spec.name.partition(".")[0]
-    places = [spec.origin or "", *(spec.submodule_search_locations or ())]
-    return any(Path(at).is_relative_to(root / part) for at in places for part in (top, f"{top}.py"))
-
-
-def _where(error: BaseException, path: Path) -> str:
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f"{error.filename or path}:{error.lineno}"
+def _where(error: BaseException, path: Path) -> Place:
+    """The line of the tool's own file where the import failed."""
+    if isinstance(error, SyntaxError) and error.filename == str(path) and error.lineno:
+        return Place(str(path), error.lineno)
     own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return f"{path}:{own[-1].lineno}" if own else str(path)
+    return Place(str(path), (own[-1].lineno or 0) if own else 0)
 
 
-def _cause(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"can't be imported: {type(error).__name__}: {text}"
+def _cause(error: BaseException, path: Path) -> str:
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+    except Exception:  # author's code
+        text = ""
+    elsewhere = ""
+    if isinstance(error, SyntaxError) and error.filename not in (None, str(path)):
+        elsewhere = f" (at {Place(str(error.filename), error.lineno or 0)})"
+    short = " ".join(text.split())[:_MAX_CAUSE_CHARS]
+    return f"can't be imported: {type(error).__name__}: {short}{elsewhere}"
+
+
+def _log_shadowed(name: str, file: str) -> None:
+    _logger.warning(
+        "a tool is defined twice; the later file's is used", extra={"tool": name, "file": file}
+    )
+
+
+# ------------------------------------------------------------------ a whole project
+
+
+class _ProjectLoad:
+    """One load of a project's tools."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.absolute()
+        self._imports = ProjectImports(root)
+        self._modules: dict[str, frozenset[Dialect]] = {}
+        self._failed: set[str] = set()
+        self._errors: dict[Problem, None] = {}
+        self._warnings: list[Problem] = []
+
+    def load(self, skills: Iterable[str]) -> LoadedTools:
+        local = {skill: self._local(self._folder_of(skill)) for skill in skills}
+        return LoadedTools(
+            local=local,
+            shared=self._shared(),
+            modules=self._modules,
+            failed=frozenset(self._failed),
+            errors=tuple(self._errors),
+            warnings=tuple(self._warnings),
+        )
+
+    def _folder_of(self, skill: str) -> Path:
+        folder = self._root / "skills" / skill
+        if folder.is_dir() or not folder.parent.is_dir():
+            return folder
+        # A file system may write the id's letters in another form of Unicode.
+        same = (p for p in folder.parent.iterdir() if unicodedata.normalize("NFC", p.name) == skill)
+        return next(same, folder)
+
+    def _local(self, folder: Path) -> tuple[ToolDef, ...]:
+        found: dict[str, ToolDef] = {}
+        for path in (folder / "tools.py", *_modules_in(folder / "tools")):
+            if not path.is_file():
+                continue
+            module = self._module(path)
+            for earlier in module.twice:
+                self._warn_twice(earlier, next(t for t in module.tools if t.name == earlier.name))
+            for definition in module.tools:
+                earlier = found.get(definition.name)
+                if earlier is not None:
+                    self._warn_twice(earlier, definition)
+                found[definition.name] = definition
+        return tuple(found.values())
+
+    def _shared(self) -> dict[str, ToolDef]:
+        found: dict[str, ToolDef] = {}
+        for path in _modules_in(self._root / "tools"):
+            module = self._module(path)
+            for definition in (*module.twice, *module.tools):
+                first = found.setdefault(definition.name, definition)
+                if first is not definition:
+                    self._refuse_second(first, definition)
+        return found
+
+    def _module(self, path: Path) -> _Module:
+        file = self._relative(str(path))
+        self._modules[file] = _dialects(path)
+        module = _load_module(path, self._imports)
+        for fault in module.faults:
+            self._failed.add(file)
+            words = fault.what.replace(f"{self._root}/", "")
+            self._refuse(self._place(fault.place), "tool_loading", words, fault.mend)
+        return dataclasses.replace(
+            module,
+            tools=tuple(map(self._placed, module.tools)),
+            twice=tuple(map(self._placed, module.twice)),
+        )
+
+    def _warn_twice(self, earlier: ToolDef, later: ToolDef) -> None:
+        _log_shadowed(later.name, later.place.file)
+        words = f"'{later.name}' is defined at {earlier.place} too, and this one is used"
+        self._warnings.append(Problem(later.place, "duplicate_name", words, "rename one of them"))
+
+    def _refuse_second(self, first: ToolDef, second: ToolDef) -> None:
+        words = f"a shared tool is called '{second.name}' already, at {first.place}"
+        self._refuse(second.place, "duplicate_name", words, "rename one of them")
+
+    def _refuse(self, place: Place, code: str, what: str, mend: str) -> None:
+        # Once: a module of ``lib`` is at fault for every file that imports it.
+        self._errors[Problem(place, code, what, mend)] = None
+
+    # ---------------------------------------------------------------- places
+
+    def _placed(self, definition: ToolDef) -> ToolDef:
+        return dataclasses.replace(definition, place=self._place(definition.place))
+
+    def _place(self, place: Place) -> Place:
+        return dataclasses.replace(place, file=self._relative(place.file))
+
+    def _relative(self, file: str) -> str:
+        for root in (self._root, self._root.resolve()):
+            if Path(file).is_relative_to(root):
+                return Path(file).relative_to(root).as_posix()
+        return file
+
+
+def _modules_in(folder: Path) -> list[Path]:
+    found = (path for path in sorted(folder.glob("*.py")) if path.is_file())
+    return [path for path in found if path.name != "__init__.py"]
+
+
+def _dialects(path: Path) -> frozenset[Dialect]:
+    try:
+        return dialects_in(path.read_bytes())
+    except OSError:
+        return frozenset()

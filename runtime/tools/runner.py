@@ -74,9 +74,22 @@ class ToolRunner:
     # -- starting
 
     def start(
-        self, definition: ToolDef, arguments: dict[str, Json], *, call_id: int, turn: int
+        self,
+        definition: ToolDef,
+        arguments: dict[str, Json],
+        *,
+        call_id: int,
+        turn: int,
+        wish: str = "",
     ) -> RunningCall | None:
         """Start a call, or settle it on the spot when it must not run.
+
+        Args:
+            definition: The tool.
+            arguments: Validated.
+            call_id: Number of the call.
+            turn: The turn that it belongs to.
+            wish: What else tells this wish from an equal one (a step and its visit).
 
         Returns:
             The running call; None if it was refused (its outcome is recorded).
@@ -96,7 +109,7 @@ class ToolRunner:
             turn=turn,
             arguments=arguments,
             canonical=canonical,
-            key=idempotency_key(self._conversation, definition.name, canonical, n),
+            key=idempotency_key(self._conversation, definition.name, canonical, n, wish),
             timeout_s=definition.timeout_s or self._default_timeout_s,
             left_commit=self._deliver,
         )
@@ -231,9 +244,9 @@ class ToolRunner:
         self._host.calls_changed(call.turn)
 
 
-def idempotency_key(conversation: str, tool: str, canonical: str, n: int) -> str:
+def idempotency_key(conversation: str, tool: str, canonical: str, n: int, wish: str = "") -> str:
     """The key of a wish: equal until it is fulfilled, whoever tries it again."""
-    text = canonical_json([conversation, tool, canonical, n])
+    text = canonical_json([conversation, tool, canonical, n, *([wish] if wish else [])])
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 

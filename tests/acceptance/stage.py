@@ -23,12 +23,13 @@ from runtime.agent import CallSettings, CloseCause
 from runtime.conversation.events import Event, ToolOutcome, ToolSettled
 from runtime.models.scripted_model import ScriptedModel, Step
 from runtime.plane import InLoopAgent
-from runtime.project.model import Greeting, MemoryField, Project
+from runtime.project.model import MemoryField, Project
+from runtime.project.response_model import Response
 from runtime.store.memory_store import MemoryStore
 from runtime.tasks import cancel_and_settle
 from runtime.tools.result import ToolResult
 from tests.acceptance.voices import LegibleTts, Samples, played_chars
-from tests.fakes.projects import make_project
+from tests.fakes.projects import make_project, response
 from voice.audio.files import read_sound
 from voice.audio.format import WIDE
 from voice.call.driver import Call
@@ -321,7 +322,7 @@ def play(
     steps: Sequence[Step] | ScriptedModel,
     *caller: Said,
     tools: Sequence[Tool] = (),
-    greeting: str | Sequence[Greeting] = "",
+    greeting: str | Sequence[Response] = "",
     settings: CallSettings | None = None,
     memory: tuple[MemoryField, ...] = (),
     tool_timeout_s: float = 10.0,
@@ -359,11 +360,14 @@ def play(
         linger_ms: the caller hangs up after so much quiet.
         most_ms: ... and then at the latest.
     """
-    greetings = (Greeting(greeting),) if isinstance(greeting, str) and greeting else greeting
+    if isinstance(greeting, str):
+        greeting = (response("utter_session_start", greeting),) if greeting else ()
     made = project or make_project(*tools, memory=memory, tool_timeout_s=tool_timeout_s)
     if project is None:
         resolved = settings or CallSettings(silence_timeout_ms=60_000)
-        made = replace(made, settings=resolved, greetings=tuple(greetings or ()))
+        made = replace(
+            made, settings=resolved, responses={**made.responses, **{g.name: g for g in greeting}}
+        )
     model = steps if isinstance(steps, ScriptedModel) else ScriptedModel(steps)
     company = Cast(
         made,

@@ -11,8 +11,8 @@ import pytest
 from runtime import ToolContext, ToolResult, tool
 from runtime.conversation.events import CallEnded
 from runtime.models.scripted_model import Call, Say
-from runtime.project.model import Greeting
 from tests.acceptance.stage import Backstage, Deed, Mangle, Played, Said, hangs_up, play, says
+from tests.fakes.projects import response
 from voice.replay.far_end import Conditions
 from voice.replay.link import Network
 from voice.replay.runner import Channel
@@ -108,7 +108,13 @@ def test_a_caller_who_is_gone_without_a_word_ends_the_call(at: str) -> None:
         says("Do the slow thing.", "#1:say_ends+300ms", 1.0),
         hangs_up(at, vanish=True),
         tools=[slow],
-        greeting=[Greeting("This sentence can not be talked over by anybody. ", False)],
+        greeting=[
+            response(
+                "utter_session_notice",
+                "This sentence can not be talked over by anybody. ",
+                interruptible=False,
+            )
+        ],
         strict=False,
     )
     gone = played.recording.lines[-1].start_ms

@@ -17,7 +17,7 @@ from voice.cli.virtual_call import EngineChoice, replay_project
 from voice.replay.at import parse_at
 from voice.replay.script import CallerLine, Speech
 
-FRONT_DESK = Path(__file__).parents[2] / "examples" / "front_desk"
+FRONT_DESK = Path(__file__).parents[2] / "tests" / "projects" / "front_desk"
 
 FILLER = "Let me look through the whole calendar for you, this can take a little while."
 

@@ -7,9 +7,9 @@ import pytest
 
 from runtime.agent import CallSettings, InterruptionSettings
 from runtime.models.scripted_model import Say
-from runtime.project.model import Greeting
 from tests.acceptance.stage import Backstage, Played, hangs_up, noise, play, says, silero, voice
 from tests.acceptance.voices import LegibleTts, PlannedTts, Samples
+from tests.fakes.projects import response
 from voice.audio.format import AudioFormat
 from voice.hearing.ports import SttHints, SttStream
 from voice.hearing.stt_scripted import ScriptedStt
@@ -172,8 +172,13 @@ def test_what_was_to_follow_a_protected_sentence_gives_way_to_a_new_question() -
         [Say("We open at nine.")],
         says("When do you open?", "500ms", 1.2),
         greeting=[
-            Greeting("This call is recorded for training.", interruptible=False),
-            Greeting("I can tell you all about our opening hours and much more."),
+            response(
+                "utter_session_notice", "This call is recorded for training.", interruptible=False
+            ),
+            response(
+                "utter_session_start",
+                "I can tell you all about our opening hours and much more.",
+            ),
         ],
     )
     states = [(state, chars > 0) for _, state, chars in played.texts().values()]
@@ -205,7 +210,7 @@ def test_words_during_a_protected_sentence_are_answered_after_it(at_s: float) ->
         [Say(LONG), Say("Of course.")],
         says("My number is four four one nine.", f"{at_s}s", 1.5),
         says("Stop, wait.", "#2:say_starts+2s", 1.0),
-        greeting=[Greeting(notice, interruptible=False)],
+        greeting=[response("utter_session_notice", notice, interruptible=False)],
         stt=ScriptedStt(["My number is four four one nine.", "Stop, wait."]),
     )
     settled = played.only("say_settled", say=1)
@@ -221,7 +226,13 @@ def test_words_during_a_protected_sentence_are_answered_after_it(at_s: float) ->
 def test_a_hang_up_during_a_protected_sentence_ends_the_call_at_once() -> None:
     """A09"""
     played = play(
-        [], hangs_up("1500ms"), greeting=[Greeting("This can not be talked over. " * 3, False)]
+        [],
+        hangs_up("1500ms"),
+        greeting=[
+            response(
+                "utter_session_notice", "This can not be talked over. " * 3, interruptible=False
+            )
+        ],
     )
     assert played.only("call_ended")["t_ms"] <= 1520
     assert played.texts()[1][1] == "cut"

@@ -17,7 +17,9 @@ from runtime.agent import (
     ConfirmTurn,
     FromRuntime,
     Happened,
+    Heard,
     Input,
+    InputKind,
     InterruptCause,
     InterruptTurn,
     Json,
@@ -75,10 +77,15 @@ class Voice:
         self.agent.send(opening)
 
     def hear(
-        self, text: str, *, reopens: int | None = None, certain: bool = True, kind: str = "speech"
+        self,
+        text: str,
+        *,
+        reopens: int | None = None,
+        certain: bool = True,
+        kind: InputKind = "speech",
     ) -> int:
         """Start the next turn with the caller's words."""
-        return self.start("input", text, reopens=reopens, certain=certain)
+        return self.start("input", text, reopens=reopens, certain=certain, kind=kind)
 
     def start(
         self,
@@ -88,10 +95,11 @@ class Voice:
         silence_n: int = 0,
         reopens: int | None = None,
         certain: bool = True,
+        kind: InputKind = "speech",
     ) -> int:
         """Start the next turn."""
         self.turn += 1
-        said = None if text is None else Input("speech", text)
+        said = None if text is None else self._input(kind, text)
         self.agent.send(
             StartTurn(
                 self.call,
@@ -128,6 +136,16 @@ class Voice:
             if say.settled is None:
                 self.agent.send(self._settle_now(say))
         self.agent.send(CloseCall(self.call, cause, self.now_ms()))
+
+    def _input(self, kind: InputKind, text: str) -> Input:
+        """The caller's input, with what of the open says they had heard when they began."""
+        now_s = asyncio.get_running_loop().time()
+        heard = tuple(
+            Heard(say.say, self._heard_chars(say, now_s), complete=say.settled is not None)
+            for say in self.says.values()
+            if say.ended and say.settled is None
+        )
+        return Input(kind, text, onset_ms=self.now_ms(), heard_at_onset=heard)
 
     # -- from the agent
 
@@ -212,12 +230,16 @@ class Voice:
 
     def _settle_now(self, say: Spoken) -> SaySettled:
         now = asyncio.get_running_loop().time()
-        chars = 0
-        if say.starts_s is not None and now > say.starts_s:
-            chars = int((now - say.starts_s) * 1000 / self._ms_per_char)
-            chars = say.text.rfind(" ", 0, chars + 1) if chars < len(say.text) else chars
+        chars = self._heard_chars(say, now)
         self._free_s = now
-        return self._settle(say, "cut" if chars > 0 else "dropped", max(0, chars))
+        return self._settle(say, "cut" if chars > 0 else "dropped", chars)
+
+    def _heard_chars(self, say: Spoken, now_s: float) -> int:
+        if say.starts_s is None or now_s <= say.starts_s:
+            return 0
+        chars = int((now_s - say.starts_s) * 1000 / self._ms_per_char)
+        chars = say.text.rfind(" ", 0, chars + 1) if chars < len(say.text) else chars
+        return max(0, chars)
 
     def _settle(self, say: Spoken, outcome: SayOutcome, chars: int) -> SaySettled:
         say.settled = SaySettled(self.call, say.turn, say.say, outcome, chars)

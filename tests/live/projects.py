@@ -80,6 +80,18 @@ async def burn(seconds: float, context: ToolContext) -> ToolResult:
 """
 
 
+_START = """---
+name: Begin the conversation
+description: Takes up the desk at once.
+---
+
+:::ordered_block id=start
+steps:
+  - link: desk
+:::
+"""
+
+
 def write_project(
     folder: Path,
     *,
@@ -112,4 +124,7 @@ def write_project(
     (folder / "responses.yml").write_text(yaml.safe_dump({"responses": responses}))
     (skill / "skill.md").write_text(_SKILL)
     (skill / "tools.py").write_text(TOOLS)
+    start = folder / "skills" / "default_session_start"
+    start.mkdir(exist_ok=True)
+    (start / "skill.md").write_text(_START)
     return folder

@@ -98,6 +98,13 @@ _JitterMs = Annotated[
     float, typer.Option(min=0, max=5000, help="More delay, from 0 to this, each way.")
 ]
 _Seed = Annotated[int, typer.Option(min=0, help="Other jitter, same everything else.")]
+_Prompts = Annotated[
+    bool,
+    typer.Option(
+        "--prompts",
+        help="Show what the model was asked and offered, each round; with --out in prompts.md.",
+    ),
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the figures only.")]
 
 
@@ -121,6 +128,7 @@ def replay(
     delay_ms: _DelayMs = 0.0,
     jitter_ms: _JitterMs = 0.0,
     seed: _Seed = 0,
+    prompts: _Prompts = False,
     quiet: _Quiet = False,
 ) -> None:
     """Replay a recorded caller against an agent project, in virtual time."""
@@ -145,6 +153,7 @@ def replay(
         delay_ms=delay_ms,
         jitter_ms=jitter_ms,
         seed=seed,
+        prompts=prompts,
         quiet=quiet,
     )
     code = carry_out(request)

@@ -15,12 +15,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from runtime.engine.prompt_text import KeptPrompt, prompt_text
 from runtime.errors import AgentError, ProjectError
 from runtime.project.loader import load
 from voice.audio.files import read_sound, write_wav
 from voice.audio.format import PHONE, WIDE
 from voice.cli.logs import set_up
-from voice.cli.virtual_call import EngineChoice, EngineName, replay_project
+from voice.cli.virtual_call import AgentOptions, EngineChoice, EngineName, replay_project
 from voice.replay import timeline_text
 from voice.replay.at import parse_at
 from voice.replay.events_file import write_events
@@ -66,6 +67,7 @@ class Request:
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     seed: int = 0
+    prompts: bool = False
     quiet: bool = False
 
     @property
@@ -85,15 +87,20 @@ def carry_out(request: Request) -> int:
     set_up("warning")
     try:
         lines = _lines(request, console)
-        result, took_s = _run(request, lines)
+        kept: list[KeptPrompt] = []
+        result, took_s = _run(request, lines, kept)
         timeline = build_timeline(result.events, result.recording)
         figures = measure(timeline)
         _print(console, request, result, timeline, figures)
         if request.out is not None:
             _write(request.out, request, result, timeline, figures)
-            console.print(
-                f"[grey50]written to[/] {request.out}: report.html, call.wav, events.jsonl"
-            )
+            names = "report.html, call.wav, events.jsonl"
+            if request.prompts:
+                _write_text(request.out / "prompts.md", prompt_text(kept))
+                names += ", prompts.md"
+            console.print(f"[grey50]written to[/] {request.out}: {names}")
+        elif request.prompts:
+            console.print(Text(prompt_text(kept)))
     except ProjectError as error:
         return _refuse(f"the project can't be used:\n{error}")
     except AgentError as error:
@@ -161,13 +168,16 @@ def _acts(written: tuple[str, ...], option: Literal["press", "type"]) -> tuple[C
     return tuple(lines)
 
 
-def _run(request: Request, lines: tuple[CallerLine, ...]) -> tuple[ReplayResult, float]:
+def _run(
+    request: Request, lines: tuple[CallerLine, ...], kept: list[KeptPrompt]
+) -> tuple[ReplayResult, float]:
     """Load the project and replay the call, behind a progress bar; also say how long it took."""
     if request.stt == "scripted" and not request.words:
         raise _Unusable("--stt scripted needs the caller's words: add --words TEXT")
     project = load(request.project, os.environ)
     choice = EngineChoice(stt=request.stt, tts=request.tts, words=request.words)
     options = request.options
+    agent = AgentOptions(keep_prompts=lambda t, r, asked: kept.append(KeptPrompt(t, r, asked)))
     guess = max((_length_ms(line) for line in lines), default=0.0) + options.conditions.linger_ms
     columns = (
         TextColumn("replaying"),
@@ -183,7 +193,9 @@ def _run(request: Request, lines: tuple[CallerLine, ...]) -> tuple[ReplayResult,
             bar.update(task, completed=now_ms / 1000, total=total)
 
         begun = time.perf_counter()
-        result = replay_project(project, lines, engines=choice, options=options, progress=progress)
+        result = replay_project(
+            project, lines, engines=choice, options=options, progress=progress, agent=agent
+        )
         took_s = time.perf_counter() - begun
     return result, took_s
 
@@ -228,6 +240,13 @@ def _write(
         raise _Unusable(
             f"can't write to {out}: {reason}; choose another folder with --out"
         ) from None
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise _Unusable(f"can't write to {path}: {error.strerror}") from None
 
 
 def _facts(request: Request) -> tuple[tuple[str, str], ...]:

@@ -167,7 +167,8 @@ async def _serve(options: ServeOptions) -> None:
     from voice.cli.engines import build_engines, preload, suggested_max_calls
     from voice.gateway.config import GatewayConfig
 
-    store = options.store or options.project / "bargein.sqlite"
+    home = options.project if options.project.is_dir() else options.project.parent
+    store = options.store or home / "bargein.sqlite"
     try:
         channel = load_channels(options.project, os.environ)
     except ProjectError:

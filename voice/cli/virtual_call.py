@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+from runtime.agent import Json
 from runtime.models.factory import build_models
 from runtime.models.ports import ChatModel, ChatRequest, ModelEvent
 from runtime.plane import InLoopAgent
@@ -23,6 +24,8 @@ from voice.replay.script import CallerLine
 from voice.replay.virtual_loop import VirtualLoop, run_virtual
 
 EngineName = Literal["project", "local", "scripted"]
+
+_NETWORKED = frozenset({"openai", "azure"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,18 @@ class EngineChoice:
     """False = the WebRTC gate alone."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """What differs on the agent's side of a replay."""
+
+    models: tuple[ChatModel, ...] = ()
+    """Instead of the project's own; empty = its own."""
+    keep_prompts: Callable[[int, int, ChatRequest], None] | None = None
+    """Is shown each request: (turn, round, request)."""
+    setup: tuple[tuple[str, str, Json], ...] = ()
+    """(namespace, name, value) of memory that the conversation begins with."""
+
+
 def replay_project(
     project: Project,
     caller: tuple[CallerLine, ...],
@@ -45,6 +60,7 @@ def replay_project(
     engines: EngineChoice | None = None,
     options: ReplayOptions | None = None,
     progress: Callable[[float], None] | None = None,
+    agent: AgentOptions | None = None,
 ) -> ReplayResult:
     """Replay one call in virtual time, from loading the engines to the last task settled.
 
@@ -54,13 +70,14 @@ def replay_project(
         engines: which engines; None = the project's own.
         options: how the call is made.
         progress: called about once a second of the call's time with its ms.
+        agent: what differs on the agent's side.
 
     Raises:
         ProjectError: a model or a custom engine can't be made.
         ProviderError: an engine's model can't be loaded.
     """
     choice = engines or EngineChoice()
-    return run_virtual(replay_in_loop(project, caller, choice, options, progress))
+    return run_virtual(replay_in_loop(project, caller, choice, options, progress, agent))
 
 
 async def replay_in_loop(
@@ -69,24 +86,33 @@ async def replay_in_loop(
     choice: EngineChoice,
     options: ReplayOptions | None = None,
     progress: Callable[[float], None] | None = None,
+    agent: AgentOptions | None = None,
 ) -> ReplayResult:
     """Do what ``replay_project`` does, in the virtual loop that runs this."""
     engines = _engines(project.channels, choice)
-    models = tuple(
-        _PatientModel(model) if spec.provider == "openai" else model
-        for spec, model in zip(project.model_group, build_models(project), strict=True)
-    )
-    agent = InLoopAgent(
-        project, models=models, new_conversation=lambda opened: f"replay-{opened.call}"
+    chosen = agent or AgentOptions()
+    plane = InLoopAgent(
+        project,
+        models=chosen.models or _models(project),
+        new_conversation=lambda opened: f"replay-{opened.call}",
+        keep_prompts=chosen.keep_prompts,
+        setup=chosen.setup,
     )
     try:
         return await replay(
-            caller, agent=agent, engines=engines, options=options, progress=progress
+            caller, agent=plane, engines=engines, options=options, progress=progress
         )
     finally:
-        await agent.aclose()
+        await plane.aclose()
         await engines.stt.aclose()
         await engines.tts.aclose()
+
+
+def _models(project: Project) -> tuple[ChatModel, ...]:
+    return tuple(
+        _PatientModel(model) if spec.provider in _NETWORKED else model
+        for spec, model in zip(project.model_group, build_models(project), strict=True)
+    )
 
 
 def _engines(channel: ChannelSpec, choice: EngineChoice) -> Engines:

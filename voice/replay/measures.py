@@ -95,6 +95,7 @@ def middle(values: tuple[float, ...]) -> float | None:
 def _interruption(timeline: Timeline, number: int, onset: Span) -> Interruption | None:
     start = onset.start_ms
     spoken = [line.span for line in timeline.lines if line.span is not None]
+    spoken += timeline.agent  # fillers and apologies are no lines of the agent's, and are heard
     if not any(span.start_ms <= start < span.end_ms for span in spoken):
         return None
     later = timeline.caller[number + 1].start_ms if number + 1 < len(timeline.caller) else 1e12

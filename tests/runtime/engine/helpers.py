@@ -1,10 +1,11 @@
 """One agent with one caller, for tests of turns."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from runtime.agent import Json
 from runtime.models.ports import ChatModel
 from runtime.models.scripted_model import ScriptedModel, Step
 from runtime.plane import InLoopAgent
@@ -42,8 +43,9 @@ async def connected(
     store: EventStore | None = None,
     others: Sequence[ChatModel] = (),
     strict: bool = True,
+    setup: tuple[tuple[str, str, Json], ...] = (),
     **options: Any,
-) -> AsyncIterator[Call]:
+) -> AsyncGenerator[Call, None]:
     """A call that is open; at the end everything must have settled and the script be used up."""
     model = ScriptedModel(steps)
     kept = store or MemoryStore()
@@ -52,6 +54,7 @@ async def connected(
         models=[model, *others],
         store=kept,
         new_conversation=lambda opening: f"c{opening.call}",
+        setup=setup,
     )
     voice = Voice(agent)
     await voice.ready()

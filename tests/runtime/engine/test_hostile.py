@@ -16,7 +16,7 @@ from runtime.conversation.events import (
     TurnFinished,
     TurnStarted,
 )
-from runtime.engine.turn import MOST_REPLY_CHARS
+from runtime.engine.asking import MOST_REPLY_CHARS
 from runtime.models.ports import CallCutOff, ChatModel, ChatRequest, Finished, ModelEvent, TextDelta
 from runtime.models.scripted_model import Call, ScriptedModel
 from runtime.models.scripted_model import Say as Write

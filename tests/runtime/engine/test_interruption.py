@@ -396,6 +396,8 @@ async def test_a_reopened_turn_undoes_what_the_engine_wrote() -> None:
 @in_virtual_time
 async def test_an_uncertain_turn_asks_the_model_and_takes_nothing_before_it_is_confirmed() -> None:
     async with connected([[Call("slow", {"id": 1})], Write("Done.")], slow) as call:
+        call.voice.start("opened")
+        await call.voice.wait_ended()
         before = len(call.voice.messages)
         call.voice.hear("do it", certain=False)
         await asyncio.sleep(2)

@@ -6,12 +6,13 @@ import pytest
 
 from runtime import ToolContext, ToolResult, tool
 from runtime.agent import HangUp, Listen, Say, SayEnd, SayText, TurnEnded, Working
-from runtime.engine.turn import FIRST_TOKEN_S, MOST_ROUNDS
+from runtime.engine.asking import FIRST_TOKEN_S
+from runtime.engine.turn import MOST_ROUNDS
 from runtime.models.ports import ChatRequest
 from runtime.models.scripted_model import Call, Cut, Fail, ScriptedModel, Wait
 from runtime.models.scripted_model import Say as Write
-from runtime.project.model import Greeting, MemoryField
-from tests.fakes.projects import make_project
+from runtime.project.model import MemoryField
+from tests.fakes.projects import make_project, response
 from tests.runtime.engine.helpers import connected, in_virtual_time
 
 APOLOGY = "Sorry, I can't think right now."
@@ -234,7 +235,10 @@ async def test_a_script_in_the_model_that_raises_anything_is_answered_for() -> N
 
 @in_virtual_time
 async def test_the_greetings_are_said_in_order_without_a_model() -> None:
-    greetings = (Greeting("This call is recorded.", interruptible=False), Greeting("Hello!"))
+    greetings = (
+        response("utter_session_notice", "This call is recorded.", interruptible=False),
+        response("utter_session_start", "Hello!"),
+    )
     async with connected([], greetings=greetings) as call:
         call.voice.start("opened")
         await call.voice.wait_ended()
@@ -341,7 +345,15 @@ async def test_set_fields_is_offered_only_where_something_can_be_set() -> None:
     async with connected([Write("Hi.")], lookup) as call:
         call.voice.hear("hi")
         await call.voice.wait_ended()
-        assert [t.name for t in call.model.requests[0].tools] == ["lookup", "listen", "hang_up"]
+        offered = [t.name for t in call.model.requests[0].tools]
+        assert offered == [
+            "lookup",
+            "complete_skill",
+            "cancel_skill",
+            "cannot_help",
+            "listen",
+            "hang_up",
+        ]
 
 
 # -- the prompt
@@ -354,7 +366,7 @@ async def test_the_system_message_holds_the_agent_the_skill_and_the_time() -> No
         call.voice.hear("hi")
         await call.voice.wait_ended()
         system = call.model.requests[0].messages[0].text
-        for part in ("You are a test.", "- Be brief.", "# Desk\nHelp the caller.", "2023-11-14"):
+        for part in ("You are a test.", "- Be brief.", "# Desk\n\nHelp the caller.", "2023-11-14"):
             assert part in system
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from runtime.errors import ProjectError
 from runtime.models.factory import build_models
+from runtime.models.offline.model import OfflineModel
 from runtime.models.openai_model import OpenAIModel
 from runtime.models.ports import ChatModel
-from runtime.models.rules_model import RulesModel
 from runtime.models.scripted_model import ScriptedModel
 from tests.runtime.project.projects import project
 
@@ -34,10 +34,10 @@ def test_models_are_built_in_the_order_of_the_group(tmp_path: Path):
     built = _build(
         tmp_path,
         "{provider: openai, model: gpt, api_base: 'http://127.0.0.1:1/v1'}",
-        "{provider: rules, file: rules.yml}",
+        "{provider: offline}",
         "{provider: scripted, steps: [{say: Hi.}]}",
     )
-    assert [type(model) for model in built] == [OpenAIModel, RulesModel, ScriptedModel]
+    assert [type(model) for model in built] == [OpenAIModel, OfflineModel, ScriptedModel]
 
 
 @pytest.mark.parametrize("name", [f"{__name__}:Mine", __name__])
@@ -69,7 +69,7 @@ def test_the_openai_sdk_is_not_imported_for_a_project_that_does_not_name_it():
         "import sys, pathlib\n"
         "from runtime.project.loader import load\n"
         "from runtime.models.factory import build_models\n"
-        "build_models(load(pathlib.Path('examples/front_desk'), {}))\n"
+        "build_models(load(pathlib.Path('tests/projects/front_desk'), {}))\n"
         "assert 'openai' not in sys.modules\n"
     )
     root = Path(__file__).parents[3]

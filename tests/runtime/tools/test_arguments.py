@@ -6,8 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, model_validator
 
-from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_arguments
+from runtime import ToolResult, tool
+from runtime.tools.arguments import (
+    ArgumentsRefused,
+    canonical_json,
+    parse_arguments,
+    parse_call,
+)
+from runtime.tools.decorator import definition_of
 
 ID: dict[str, Any] = {
     "type": "object",
@@ -123,3 +131,53 @@ def test_objects_survive_unchanged(value: dict[str, Any]) -> None:
         assert "Infinity" in raw or "\\ud" in raw
         return
     assert parsed.values == value
+
+
+def test_what_was_parsed_once_can_be_parsed_again() -> None:
+    """R8: ``T | None = None`` has no type for ``null``; a held call's arguments hold it."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "note": {"type": "string"}},
+        "required": ["id"],
+        "additionalProperties": False,
+    }
+    once = parse_arguments('{"id": 7}', schema, {"note": None}).values
+    assert once == {"id": 7, "note": None}
+    assert parse_arguments(canonical_json(once), schema, {"note": None}).values == once
+    with pytest.raises(ArgumentsRefused, match="note"):
+        parse_arguments('{"id": 7, "note": null}', schema, {"note": "none"})
+    with pytest.raises(ArgumentsRefused, match="id"):
+        parse_arguments('{"id": null}', schema, {"note": None})
+
+
+def test_a_fault_deep_inside_names_what_is_known_there() -> None:
+    inner = {"type": "object", "properties": {"city": {}}, "additionalProperties": False}
+    schema: dict[str, Any] = {"type": "object", "properties": {"to": inner}}
+    with pytest.raises(ArgumentsRefused, match="only these arguments exist: city"):
+        parse_arguments('{"to": {"town": "x"}}', schema)
+
+
+def test_a_call_is_refused_for_what_only_the_annotation_can_tell() -> None:
+    """C13: before a confirmation or a run; the reason names the argument and not the value."""
+
+    class Range(BaseModel):
+        first: int
+        last: int
+
+        @model_validator(mode="after")
+        def ordered(self) -> "Range":
+            if self.first > self.last:
+                raise ValueError("first must not be after last")
+            return self
+
+    @tool(description="x", rich_schema=True)
+    async def book(nights: Range) -> ToolResult:
+        return ToolResult()
+
+    definition = definition_of(book)
+    assert definition is not None
+    good = parse_call('{"nights": {"first": 1, "last": 3}}', definition)
+    assert good.values == {"nights": {"first": 1, "last": 3}}
+    with pytest.raises(ArgumentsRefused, match="nights: .*first must not be after last") as caught:
+        parse_call('{"nights": {"first": 4711, "last": 3}}', definition)
+    assert "4711" not in str(caught.value)

@@ -1,7 +1,7 @@
 """``@tool``: what it refuses, and the schema it derives."""
 
 from enum import StrEnum
-from typing import Any, Optional
+from typing import Any, List, Optional  # noqa: UP035
 
 import pytest
 
@@ -65,7 +65,16 @@ def test_another_return_type_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"on_interrupt": "maybe"}, {"timeout": 0}, {"timeout": -1}, {"timeout": 1e999}]
+    "options",
+    [
+        {"on_interrupt": "maybe"},
+        {"timeout": 0},
+        {"timeout": -1},
+        {"timeout": 1e999},
+        {"timeout": "10"},
+        {"timeout": True},
+        {"filler": 3},
+    ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ToolDefinitionError):
@@ -181,3 +190,83 @@ def test_a_filler_of_a_type_of_the_author_is_a_plain_string() -> None:
 
     filler = define(look).filler
     assert (filler, type(filler)) == ("One moment.", str)
+
+
+def test_only_a_list_of_texts_has_items() -> None:
+    """R8: the table names ``list[str]`` and ``list``; other lists are anything else."""
+
+    @tool(description="x")
+    async def lists(
+        texts: list[str],
+        older: List[str],  # noqa: UP006
+        bare: List,  # type: ignore[type-arg]  # noqa: UP006
+        numbers: list[int],
+        things: dict[str, str],
+        maybe: list[str] | None = None,
+    ) -> ToolResult:
+        return ToolResult()
+
+    of_texts = {"type": "array", "items": {"type": "string"}}
+    assert define(lists).parameters["properties"] == {
+        "texts": of_texts,
+        "older": of_texts,
+        "bare": {"type": "array"},
+        "numbers": {"type": "string"},
+        "things": {"type": "string"},
+        "maybe": of_texts,
+    }
+
+
+def test_one_annotation_that_can_not_be_read_spoils_no_other() -> None:
+    """R8: as under ``from __future__ import annotations`` with a name of a type checker's."""
+    names: dict[str, Any] = {"tool": tool, "ToolResult": ToolResult}
+    text = (
+        "from __future__ import annotations\n"
+        "@tool(description='x')\n"
+        "async def look(count: int, share: float | None, odd: NotThere) -> ToolResult: ...\n"
+    )
+    exec(text, names)
+    assert define(names["look"]).parameters["properties"] == {
+        "count": {"type": "integer"},
+        "share": {"type": "number"},
+        "odd": {"type": "string"},
+    }
+
+
+def test_a_context_that_can_not_be_given_by_keyword_is_refused() -> None:
+    """R4"""
+    with pytest.raises(ToolDefinitionError, match="context"):
+
+        @tool(description="x")
+        async def look(context: ToolContext, /) -> ToolResult:
+            return ToolResult()
+
+
+def test_a_hook_knows_the_entry_that_it_is_for() -> None:
+    """R50"""
+
+    @tool(description="x")
+    async def run_after_setting_card_label(context: ToolContext) -> ToolResult:
+        return ToolResult()
+
+    @tool(description="x")
+    async def run_after(context: ToolContext) -> ToolResult:
+        return ToolResult()
+
+    assert define(run_after_setting_card_label).hook_for == "card_label"
+    assert define(run_after).hook_for is None
+
+
+def test_a_hook_that_could_never_be_called_is_refused() -> None:
+    """R50: it is named after an entry, and nobody fills arguments."""
+    with pytest.raises(ToolDefinitionError, match="memory entry"):
+
+        @tool(description="x")
+        async def run_after_setting_(context: ToolContext) -> ToolResult:
+            return ToolResult()
+
+    with pytest.raises(ToolDefinitionError, match="without arguments"):
+
+        @tool(description="x")
+        async def run_after_setting_label(value: str, context: ToolContext) -> ToolResult:
+            return ToolResult()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from voice.cli.replay_command import replay
 
 _ROOT = Path(__file__).parents[3]
-_PROJECT = str(_ROOT / "examples" / "front_desk")
+_PROJECT = str(_ROOT / "tests" / "projects" / "front_desk")
 _QUESTION = str(_ROOT / "audio_fixtures" / "clips" / "en_brooklyn_bridge.wav")
 _NO = str(_ROOT / "audio_fixtures" / "clips" / "kw_no.wav")
 _QUICK = ["--stt", "scripted", "--tts", "scripted", "--words", "How old is the bridge?"]

@@ -66,6 +66,15 @@ def test_the_first_key_stops_the_prompt_and_counts() -> None:
     assert inputs(scene) == [("keys", "345")]
 
 
+def test_the_same_key_pressed_twice_is_two_digits() -> None:
+    """G06: 150 ms apart, and at once; each message is one press, no more and no less."""
+    for gap in (150, 0):
+        scene = asking(KeyRule(finish="#"))
+        press(scene, "77#", start=2000, gap=gap)
+        scene.until(4000)
+        assert inputs(scene) == [("keys", "77")]
+
+
 def test_a_key_s_digit_is_in_no_evidence() -> None:
     scene = asking(KeyRule(length=3), ms=9000)
     press(scene, "7", start=2000)

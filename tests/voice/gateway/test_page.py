@@ -85,7 +85,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The front desk with a short greeting."""
     folder = tmp_path_factory.mktemp("project") / "front_desk"
     shutil.copytree(
-        ROOT / "examples" / "front_desk", folder, ignore=shutil.ignore_patterns("*.sqlite*")
+        ROOT / "tests" / "projects" / "front_desk",
+        folder,
+        ignore=shutil.ignore_patterns("*.sqlite*"),
     )
     responses = folder / "responses.yml"
     text = responses.read_text(encoding="utf-8")

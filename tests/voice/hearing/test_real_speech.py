@@ -145,7 +145,7 @@ def test_a_short_no_is_words(detector: SileroDetector, decoder: MoonshineDecoder
 def test_sounds_without_words_give_none(
     file: str, detector: SileroDetector, decoder: MoonshineDecoder
 ) -> None:
-    """D04: what a small recognizer invents for noise reaches nobody."""
+    """D04, G06: what a small recognizer invents for noise, or for a key's tone, reaches nobody."""
     facts = listen(on_a_line(file), detector, decoder)
     assert [fact.text for _, fact in facts if isinstance(fact, Transcribed) and fact.text] == []
 

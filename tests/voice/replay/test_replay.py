@@ -31,7 +31,7 @@ WORDS: tuple[str | ScriptedLine, ...] = ("How old is the Brooklyn Bridge?", "Sto
 
 @cache
 def front_desk() -> Project:
-    return load(_ROOT / "examples" / "front_desk", {})
+    return load(_ROOT / "tests" / "projects" / "front_desk", {})
 
 
 def says(path: str, at: str, rate_hz: int = 8000) -> CallerLine:

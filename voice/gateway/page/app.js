@@ -4,6 +4,7 @@
 import { Connection, NO_ANSWER } from "./connection.js";
 import { Decisions } from "./decisions.js";
 import { Floor } from "./floor.js";
+import { Inspector } from "./inspector.js";
 import { RATE, Sound } from "./sound.js";
 import { STEP_MS, Strip } from "./strip.js";
 import { Transcript } from "./transcript.js";
@@ -15,6 +16,9 @@ const floor = new Floor(at("floor"));
 const transcript = new Transcript(at("lines"), at("conversation-scroll"), at("empty"));
 const turns = new Turns(at("turns").tBodies[0], at("turns-scroll"), at("typical"));
 const decisions = new Decisions(at("decisions"), at("decisions-scroll"));
+const inspector = new Inspector(at("tools").tBodies[0], at("offered"), (payload) => {
+  call?.connection?.say({ type: "tap", payload });
+});
 let call = null;   // {connection, sound, since, timer}
 
 // ------------------------------------------------------------------ what is shown of the call
@@ -66,6 +70,7 @@ function onEvent(event) {
   }
   floor.add(event);
   decisions.add(event);
+  inspector.add(event);
 }
 
 // ------------------------------------------------------------------ the life of a call
@@ -102,7 +107,7 @@ async function start(microphone) {
   if (call) return;
   const mine = { connection: null, sound: null, since: 0, timer: 0, bye: null };
   call = mine;
-  for (const part of [transcript, turns, decisions, strip]) part.reset();
+  for (const part of [transcript, turns, decisions, strip, inspector]) part.reset();
   showControls({ live: true, microphone });
   status(microphone ? "Opening the microphone …" : "Connecting …", "idle");
   const refused = await openSound(mine, microphone);
@@ -158,6 +163,7 @@ function end(which, text, state) {
   silence(which);
   turns.missed();
   decisions.ended();
+  inspector.offer([]);
   strip.end();
   floor.reset("The call is over");
   at("mute").setAttribute("aria-pressed", "false");

@@ -59,6 +59,9 @@ const REOPENED = { more_words: "you were not done", late_words: "you were not do
 
 const said = (text) => (text ? ` ${quote(text)}` : "");
 
+// Why a skill begins, where that is not plain from the conversation.
+const STARTED = { resolver: ", which must come first", delegated: ", as part of it", called: ", as part of it" };
+
 export const began = (reason) => BEGAN[reason] ?? plain(reason ?? "");
 
 export const settled = (outcome) => SETTLED[outcome] ?? plain(outcome);
@@ -114,6 +117,14 @@ export function phrase(event) {
         : { badge: "fills in", text: `${quote(event.text)}, ${FILLED[event.reason] ?? plain(event.reason)}`, quiet: true };
     case "memory_set":
       return { badge: "noted", text: `${plain(event.name.split(".").pop())}: ${known(event.text)}`, quiet: true };
+    case "skill_started": return { badge: "begins", text: `${plain(event.skill)}${STARTED[event.cause] ?? ""}` };
+    case "skill_ended": return { badge: "ends", text: `${plain(event.skill)}: ${event.how}`, quiet: true };
+    case "skill_resumed": return { badge: "goes on", text: plain(event.skill) };
+    case "confirmation_asked":
+      return event.say === null ? null : { badge: "asks first", text: `before ${plain(event.tool)}` };
+    case "confirmation_answered": return { badge: "answer", text: `${event.confirmed ? "yes" : "no"} to ${plain(event.tool)}` };
+    case "confirmation_withdrawn": return { badge: "withdrawn", text: `${plain(event.tool)}: ${event.reason}` };
+    case "knowledge_searched": return { badge: "looked up", text: `${event.passages} passages`, quiet: true };
     case "send_dropped": return { badge: "not said", text: `${quote(event.text)} was waiting when you interrupted` };
     case "late_outcome": return { badge: "tool", text: `${plain(event.tool)} has ended after all: ${settled(event.outcome)}` };
     case "model_called":

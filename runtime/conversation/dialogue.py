@@ -1,0 +1,272 @@
+"""Where the dialogue stands: the stack of skills, the step of each block, the held confirmation.
+
+Owns the fold of the facts that move it. Everything is immutable, so that the state before a turn
+is one reference, and taking a reopened turn back is putting that reference in its place. What the
+facts mean for a project (which step comes next, what may be offered) is ``runtime.engine``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from runtime.conversation.events import (
+    BlockEnded,
+    BlockStarted,
+    ConfirmationAnswered,
+    ConfirmationAsked,
+    ConfirmationWithdrawn,
+    DialogueFact,
+    SkillEnded,
+    SkillResumed,
+    SkillStarted,
+    StartCause,
+    StepAsked,
+    StepEntered,
+    ToolAsked,
+    ToolOutcome,
+    UtterFired,
+)
+
+__all__ = ["BlockPlace", "Dialogue", "Frame", "Held", "apply_dialogue", "asked", "settled", "wrote"]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPlace:
+    """A block that runs, and the step it is at."""
+
+    block: str
+    step: str | None = None
+    """None = its first step was not entered yet."""
+    visit: int = 0
+    was_asked: bool = False
+    """The step's question was put to the caller, or the model has replied in it."""
+    asked_turn: int = 0
+    awaits: str = ""
+    """The memory entry that the question asks for."""
+    written: bool = False
+    """It was written after the question was put."""
+    returned: bool = False
+    """What the step called has come back."""
+    call_id: int | None = None
+    """The step's latest call of a tool."""
+    outcome: ToolOutcome | None = None
+    denied: bool = False
+    """The caller said no to it."""
+    confirmed: bool = False
+    """The caller said yes to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A skill on the stack."""
+
+    id: int
+    skill: str
+    cause: StartCause
+    blocks: tuple[BlockPlace, ...] = ()
+    """Innermost last; empty = its prose is followed."""
+    waiting_for: str | None = None
+    """The precondition it is parked behind."""
+    is_parked: bool = False
+    """The caller went on to something else: it must be offered again."""
+    has_returned: bool = False
+    """A block or a skill that its prose refers to has come back."""
+    said_rules: frozenset[int] = frozenset()
+
+    @property
+    def place(self) -> BlockPlace | None:
+        """The innermost block."""
+        return self.blocks[-1] if self.blocks else None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A call that waits for the caller's yes or no."""
+
+    call_id: int
+    frame: int
+    say: int | None
+    essential_chars: int
+    asked_turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """The whole of it."""
+
+    frames: tuple[Frame, ...] = ()
+    """The active skill last."""
+    held: Held | None = None
+    last_frame: int = 0
+    visits: int = 0
+    started: frozenset[str] = frozenset()
+    """Skills that have been on the stack."""
+
+    @property
+    def top(self) -> Frame | None:
+        """The active skill."""
+        return self.frames[-1] if self.frames else None
+
+    def frame(self, frame_id: int) -> Frame | None:
+        """The frame of that number, if it is still on the stack."""
+        return next((f for f in self.frames if f.id == frame_id), None)
+
+
+def apply_dialogue(dialogue: Dialogue, fact: DialogueFact, turn: int) -> Dialogue:
+    """Fold one fact in; a fact about a frame that is gone changes nothing."""
+    match fact:
+        case SkillStarted():
+            return _started(dialogue, fact)
+        case SkillEnded():
+            return _ended(dialogue, fact)
+        case SkillResumed():
+            return _on_frame(
+                dialogue, fact.frame, lambda f: replace(f, waiting_for=None, is_parked=False)
+            )
+        case BlockStarted():
+            return _on_frame(
+                dialogue,
+                fact.frame,
+                lambda f: replace(
+                    f,
+                    blocks=(*(f.blocks[:-1] if fact.linked else f.blocks), BlockPlace(fact.block)),
+                ),
+            )
+        case BlockEnded():
+            return _on_frame(dialogue, fact.frame, _leave_block)
+        case StepEntered():
+            entered = _on_place(
+                dialogue,
+                fact.frame,
+                lambda p: BlockPlace(p.block, fact.step, fact.visit),
+            )
+            return replace(entered, visits=max(entered.visits, fact.visit))
+        case StepAsked():
+            return _on_place(
+                dialogue,
+                fact.frame,
+                lambda p: replace(
+                    p, was_asked=True, asked_turn=turn, awaits=fact.awaits, written=False
+                ),
+            )
+        case UtterFired():
+            return _on_frame(
+                dialogue, fact.frame, lambda f: replace(f, said_rules=f.said_rules | {fact.rule})
+            )
+        case ConfirmationAsked():
+            held = Held(fact.call_id, fact.frame, fact.say, fact.essential_chars, turn)
+            return replace(dialogue, held=held)
+        case ConfirmationAnswered():
+            return _answered(dialogue, fact)
+        case ConfirmationWithdrawn():
+            return _without_held(dialogue, fact.call_id)
+
+
+def asked(dialogue: Dialogue, fact: ToolAsked) -> Dialogue:
+    """A step asked for a call of its tool."""
+    return _on_place(
+        dialogue,
+        fact.frame,
+        lambda p: replace(p, call_id=fact.call_id, outcome=None, denied=False, confirmed=False),
+    )
+
+
+def settled(dialogue: Dialogue, call_id: int, outcome: ToolOutcome) -> Dialogue:
+    """A call has its outcome: the step that made it knows, and nothing is held for it any more."""
+    frames = tuple(
+        replace(
+            f,
+            blocks=tuple(
+                replace(p, outcome=outcome) if p.call_id == call_id else p for p in f.blocks
+            ),
+        )
+        if any(p.call_id == call_id for p in f.blocks)
+        else f
+        for f in dialogue.frames
+    )
+    return _without_held(replace(dialogue, frames=frames), call_id)
+
+
+def wrote(dialogue: Dialogue, entry: str) -> Dialogue:
+    """A memory entry was written: a question that waits for it has its answer."""
+    top = dialogue.top
+    if top is None or top.place is None or top.place.awaits != entry or top.place.written:
+        return dialogue
+    return _on_place(dialogue, top.id, lambda p: replace(p, written=True))
+
+
+def _started(dialogue: Dialogue, fact: SkillStarted) -> Dialogue:
+    blocks = (BlockPlace(fact.block),) if fact.block is not None else ()
+    frame = Frame(fact.frame, fact.skill, fact.cause, blocks, fact.waiting_for)
+    below = dialogue.frames
+    if below and fact.cause == "activated":
+        below = (*below[:-1], replace(below[-1], is_parked=True))
+    return replace(
+        dialogue,
+        frames=(*below, frame),
+        last_frame=max(dialogue.last_frame, fact.frame),
+        started=dialogue.started | {fact.skill},
+    )
+
+
+def _ended(dialogue: Dialogue, fact: SkillEnded) -> Dialogue:
+    ended = dialogue.frame(fact.frame)
+    if ended is None:
+        return dialogue
+    at = dialogue.frames.index(ended)
+    frames = list(dialogue.frames[:at] + dialogue.frames[at + 1 :])
+    if ended.cause == "called" and at > 0 and fact.how != "linked":
+        frames[at - 1] = _returned(frames[at - 1])
+    if ended.cause == "delegated" and at > 0:
+        frames[at - 1] = replace(frames[at - 1], has_returned=True)
+    held = dialogue.held
+    if held is not None and held.frame == fact.frame:
+        held = None
+    return replace(dialogue, frames=tuple(frames), held=held)
+
+
+def _leave_block(frame: Frame) -> Frame:
+    left = replace(frame, blocks=frame.blocks[:-1])
+    return _returned(left) if left.blocks else replace(left, has_returned=True)
+
+
+def _returned(frame: Frame) -> Frame:
+    if not frame.blocks:
+        return frame
+    return replace(frame, blocks=(*frame.blocks[:-1], replace(frame.blocks[-1], returned=True)))
+
+
+def _answered(dialogue: Dialogue, fact: ConfirmationAnswered) -> Dialogue:
+    held = dialogue.held
+    if held is None or held.call_id != fact.call_id:
+        return dialogue
+
+    def told(place: BlockPlace) -> BlockPlace:
+        if place.call_id != fact.call_id:
+            return place
+        return replace(place, confirmed=fact.confirmed, denied=not fact.confirmed)
+
+    return replace(_on_place(dialogue, held.frame, told), held=None)
+
+
+def _without_held(dialogue: Dialogue, call_id: int) -> Dialogue:
+    held = dialogue.held
+    if held is None or held.call_id != call_id:
+        return dialogue
+    return replace(dialogue, held=None)
+
+
+def _on_frame(dialogue: Dialogue, frame_id: int, change: Callable[[Frame], Frame]) -> Dialogue:
+    return replace(
+        dialogue,
+        frames=tuple(change(f) if f.id == frame_id else f for f in dialogue.frames),
+    )
+
+
+def _on_place(
+    dialogue: Dialogue, frame_id: int, change: Callable[[BlockPlace], BlockPlace]
+) -> Dialogue:
+    return _on_frame(
+        dialogue,
+        frame_id,
+        lambda f: replace(f, blocks=(*f.blocks[:-1], change(f.blocks[-1]))) if f.blocks else f,
+    )

@@ -1,0 +1,122 @@
+"""Confirmations: a call is held until the caller has heard its question and agreed.
+
+Owns when a question is asked, asked again, and which words can answer it. A call is bound to its
+exact arguments; an answer counts only if the caller began to speak after the essential part of the
+question (its last filled-in value; all of it, where the model phrased it) had been heard.
+"""
+
+from runtime.agent import Expect, Input
+from runtime.conversation.dialogue import Held
+from runtime.conversation.events import ConfirmationAnswered, ConfirmationAsked
+from runtime.conversation.state import CallMade
+from runtime.engine.desk import Desk
+from runtime.engine.gates import constraint_of
+from runtime.engine.responses import Responses
+from runtime.engine.scope import TurnScope
+from runtime.project.skill_model import Confirmation
+
+__all__ = ["Confirming"]
+
+TOLERANCE_CHARS = 3
+"""Of the essential part that may still be unheard: about 200 ms of speech."""
+
+_YES_NO = Expect("yes_no")
+
+
+class Confirming:
+    """The held call of one conversation."""
+
+    def __init__(self, desk: Desk, responses: Responses) -> None:
+        """Ask through ``responses``."""
+        self._desk = desk
+        self._responses = responses
+
+    @property
+    def held(self) -> Held | None:
+        """What is held now."""
+        return self._desk.state.dialogue.held
+
+    @property
+    def is_in_front(self) -> bool:
+        """Whether something is held for the active skill."""
+        held, top = self.held, self._desk.top
+        return held is not None and (top.id if top is not None else 0) == held.frame
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the question of what is held for the active skill has been put."""
+        return self.is_in_front and self.held is not None and self.held.say is not None
+
+    @property
+    def wording(self) -> str | None:
+        """The engine's question about the held call, with the values of this moment."""
+        question = self.rule().question if self.is_in_front else None
+        return None if question is None else self._responses.wording(question)
+
+    @property
+    def call(self) -> CallMade | None:
+        """The held call."""
+        return self._desk.state.tool_call(self.held.call_id) if self.held is not None else None
+
+    def rule(self) -> Confirmation:
+        """How the held call is asked about."""
+        made = self.call
+        skill = self._desk.project.skills.get(self._desk.skill)
+        if made is None or skill is None:
+            return Confirmation()
+        return constraint_of(skill, made.tool).confirmation or Confirmation()
+
+    def hold(self, scope: TurnScope, call_id: int) -> None:
+        """Hold a call; the steps ask for it when nothing else is left to say."""
+        top = self._desk.top
+        frame = top.id if top is not None else 0
+        self._desk.record(scope.turn, ConfirmationAsked(call_id, frame, None))
+
+    async def ask(self, scope: TurnScope) -> bool:
+        """Put the engine's own question, again if need be.
+
+        Returns:
+            Whether it has one; else the model is to phrase it.
+        """
+        held = self.held
+        question = self.rule().question
+        if held is None or question is None:
+            return False
+        given = await self._responses.give(scope, question, expect=_YES_NO)
+        if given is None:
+            return False
+        self._note_asked(scope, held, given.say, given.essential_chars)
+        return True
+
+    def phrased(self, scope: TurnScope, say: int, text: str) -> None:
+        """The model's reply was the question."""
+        if self.held is not None:
+            self._note_asked(scope, self.held, say, len(text.rstrip()))
+            scope.expect = _YES_NO
+
+    def _note_asked(self, scope: TurnScope, held: Held, say: int, essential: int) -> None:
+        self._desk.record(scope.turn, ConfirmationAsked(held.call_id, held.frame, say, essential))
+        scope.asked_confirmation = True
+        scope.expect = _YES_NO
+
+    def answer(self, scope: TurnScope, *, confirmed: bool) -> None:
+        """The caller has agreed, or has not."""
+        made = self.call
+        if self.held is None or made is None:
+            return
+        scope.answered.add(made.tool)
+        self._desk.record(scope.turn, ConfirmationAnswered(made.call_id, confirmed))
+
+    def may_be_answered(self, said: Input | None) -> bool:
+        """Whether these words of the caller can answer the held question."""
+        held = self.held
+        if held is None or said is None or held.say is None or not self.is_in_front:
+            return False
+        needed = held.essential_chars - TOLERANCE_CHARS
+        at_onset = next((h for h in said.heard_at_onset if h.say == held.say), None)
+        if at_onset is not None:
+            return at_onset.complete or at_onset.chars >= needed
+        message = self._desk.state.message(held.say)
+        if message is None:
+            return True  # so long ago that the history has let it go
+        return message.outcome is not None and message.heard_chars >= needed

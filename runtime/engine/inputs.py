@@ -1,0 +1,75 @@
+"""Input that means a value by itself: keyed digits for a question, taps on offered buttons.
+
+Owns what is written before the model is asked.
+"""
+
+from runtime.conversation.events import OfferedButton, Writer
+from runtime.engine.parts import EngineParts
+from runtime.engine.scope import TurnScope
+from runtime.project.skill_model import CollectStep
+
+__all__ = ["take_input"]
+
+_SKIPPED = "utter_set_memory_button_skipped"
+_WRITES = "set:"
+_REF = "session."
+
+
+async def take_input(parts: EngineParts, scope: TurnScope) -> bool:
+    """Write what the input means by itself.
+
+    Returns:
+        Whether the turn goes on; a tap that means nothing any more ends it.
+    """
+    said = scope.input
+    if said is None:
+        return True
+    if said.kind == "keys":
+        await _take_keys(parts, scope, said.text)
+    elif said.kind == "tap":
+        return await _take_tap(parts, scope, said.text)
+    return True
+
+
+async def _take_keys(parts: EngineParts, scope: TurnScope, keys: str) -> None:
+    step = parts.steps.step
+    if not isinstance(step, CollectStep) or step.keys is None:
+        return
+    finish = step.keys.finish
+    digits = keys.removesuffix(finish) if finish else keys
+    await _write(parts, scope, f"{step.namespace}.{step.field}", digits, "keys")
+
+
+async def _take_tap(parts: EngineParts, scope: TurnScope, text: str) -> bool:
+    button = next((b for b in parts.desk.state.buttons if _is_tapped(b, text)), None)
+    if button is None:
+        if not text.startswith(_WRITES):
+            return True  # plain input: the model reads it
+        await parts.responses.give(scope, _SKIPPED)
+        return False
+    if button.ref is None:
+        return True
+    name = button.ref.removeprefix(_REF)
+    if await _write(parts, scope, name, button.payload, "tap"):
+        return True
+    await parts.responses.give(scope, _SKIPPED)
+    return False
+
+
+def _is_tapped(button: OfferedButton, text: str) -> bool:
+    written = f"{_WRITES}{button.ref}={button.payload}" if button.ref is not None else None
+    return text in (button.title, button.payload, written)
+
+
+async def _write(
+    parts: EngineParts, scope: TurnScope, name: str, value: str, writer: Writer
+) -> bool:
+    refused = await parts.writes.write(scope.turn, {name: value}, writer)
+    if refused is not None:
+        scope.note = f"What the caller entered was not accepted: {refused}"
+        return False
+    # The words were this value: there is nothing left in them for the model.
+    top = parts.desk.top
+    scope.asked_in.add(top.id if top is not None else 0)
+    scope.is_taken = True
+    return True

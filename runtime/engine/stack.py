@@ -1,0 +1,178 @@
+"""The stack of skills: starting, ending, parking and giving back.
+
+Owns which skill runs after which. Moving through the steps of a block is ``steps``; the fold of the
+facts written here is ``runtime.conversation.dialogue``.
+"""
+
+from dataclasses import dataclass
+
+from runtime.conversation.dialogue import Frame
+from runtime.conversation.events import (
+    ConfirmationWithdrawn,
+    EndHow,
+    SkillEnded,
+    SkillResumed,
+    SkillStarted,
+    StartCause,
+    ToolSettled,
+)
+from runtime.engine.desk import Desk
+from runtime.engine.gates import holds
+from runtime.project.skill_model import BlockToken, Skill, SkillToken
+from runtime.tools.runner import refusal
+
+__all__ = ["COMPLETED", "CONTINUE_INTERRUPTED", "Flow", "Stack"]
+
+COMPLETED = "default_completed"
+CONTINUE_INTERRUPTED = "default_continue_interrupted"
+
+MOST_FRAMES = 12
+"""Skills on top of each other; a project that nests deeper goes round in a circle."""
+
+_GIVES_BACK = frozenset({"delegated", "called", "resolver"})
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Something that the model can start."""
+
+    id: str
+    skill: str
+    block: str | None = None
+    is_reference: bool = False
+
+
+class Stack:
+    """The skills of one call."""
+
+    def __init__(self, desk: Desk) -> None:
+        """Write through ``desk``."""
+        self._desk = desk
+
+    # -- what can be started
+
+    def flows(self) -> dict[str, Flow]:
+        """What ``activate`` may name now, references of the active prose first."""
+        found: dict[str, Flow] = {}
+        top = self._desk.top
+        skill = self._desk.skill_of(top)
+        if top is not None and skill is not None and top.place is None:
+            for flow in self._references(skill):
+                found[flow.id] = flow
+        busy = {top.skill} if top is not None else set[str]()
+        for skill in self._desk.project.skills.values():
+            if skill.id not in busy and skill.id not in found and self._is_startable(skill):
+                found[skill.id] = Flow(skill.id, skill.id)
+        return found
+
+    def _references(self, skill: Skill) -> list[Flow]:
+        read = self._desk.reader(skill.id)
+        flows: list[Flow] = []
+        for paragraph in skill.prose:
+            if not holds(paragraph.condition, read):
+                continue
+            for part in paragraph.parts:
+                if isinstance(part, BlockToken):
+                    name = f"{skill.id}.{part.block}"
+                    flows.append(Flow(name, skill.id, part.block, is_reference=True))
+                elif isinstance(part, SkillToken) and self._can_start(part.skill):
+                    flows.append(Flow(part.skill, part.skill, is_reference=True))
+        return flows
+
+    def _is_startable(self, skill: Skill) -> bool:
+        if skill.hidden or skill.engine_managed:
+            return False
+        return self._can_start(skill.id)
+
+    def _can_start(self, skill_id: str) -> bool:
+        skill = self._desk.project.skills.get(skill_id)
+        if skill is None or skill.disabled or len(self._desk.state.dialogue.frames) >= MOST_FRAMES:
+            return False
+        return holds(skill.requires, self._desk.reader(skill.id))
+
+    # -- moves
+
+    def start(self, turn: int, skill: Skill, cause: StartCause) -> None:
+        """Put a skill on the stack, behind its precondition where that does not hold yet."""
+        precondition = self._desk.project.orchestrator.preconditions.get(skill.precondition or "")
+        waits = precondition is not None and not holds(
+            precondition.satisfied_when, self._desk.reader(skill.id)
+        )
+        entry = skill.entry_block
+        self._desk.record(
+            turn,
+            SkillStarted(
+                self._desk.state.dialogue.last_frame + 1,
+                skill.id,
+                cause,
+                entry.id if entry is not None else None,
+                precondition.name if precondition is not None and waits else None,
+            ),
+        )
+        resolver = (
+            self._desk.project.skills.get(precondition.resolve_with)
+            if precondition is not None and waits
+            else None
+        )
+        if resolver is not None and resolver.id != skill.id:
+            self.start(turn, resolver, "resolver")
+
+    def resume(self, turn: int, frame: Frame) -> None:
+        """A parked skill goes on."""
+        self._desk.record(turn, SkillResumed(frame.id))
+
+    def end(self, turn: int, frame: Frame, how: EndHow) -> None:
+        """Take a skill off the stack; what was held for it is settled."""
+        held = self._desk.state.dialogue.held
+        if held is not None and held.frame == frame.id:
+            self.withdraw(turn, "its skill has ended")
+        self._desk.record(turn, SkillEnded(frame.id, frame.skill, how))
+
+    def cancel(self, turn: int) -> list[str]:
+        """Abandon the active skill, and with it those that only wait for it.
+
+        Returns:
+            Ids of the skills that ended.
+        """
+        ended: list[str] = []
+        while (top := self._desk.top) is not None:
+            self.end(turn, top, "cancelled")
+            ended.append(top.skill)
+            if top.cause not in _GIVES_BACK:
+                break
+        return ended
+
+    def link(self, turn: int, frame: Frame, skill: Skill) -> None:
+        """Hand over to another skill, which takes this one's place."""
+        self.end(turn, frame, "linked")
+        self.start(turn, skill, "activated" if frame.cause == "engine" else frame.cause)
+
+    def go_to(self, turn: int, flow: Flow) -> None:
+        """Start what the model named, or go back to it if it is parked."""
+        parked = [
+            f for f in self._desk.state.dialogue.frames if f.skill == flow.skill and f.is_parked
+        ]
+        if parked and not flow.is_reference:
+            while (top := self._desk.top) is not None and top.id != parked[-1].id:
+                self.end(turn, top, "dropped")
+            self.resume(turn, parked[-1])
+            return
+        skill = self._desk.project.skills[flow.skill]
+        top = self._desk.top
+        if top is not None and self._is_engines(top):
+            # The caller's wish answers "shall we go on?" and "anything else?" as well.
+            self.end(turn, top, "dropped")
+        self.start(turn, skill, "delegated" if flow.is_reference else "activated")
+
+    def withdraw(self, turn: int, reason: str) -> None:
+        """Nobody waits for the held call any more."""
+        held = self._desk.state.dialogue.held
+        if held is None:
+            return
+        self._desk.record(turn, ConfirmationWithdrawn(held.call_id, reason))
+        self._desk.record(
+            turn, ToolSettled(held.call_id, "cancelled", refusal("cancelled", reason))
+        )
+
+    def _is_engines(self, frame: Frame) -> bool:
+        return frame.cause == "engine"

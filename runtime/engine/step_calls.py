@@ -1,0 +1,201 @@
+"""``execute_tool``: the engine calls a tool for a step.
+
+Owns the checks before the call (it exists, its gate is open, its arguments fit, the caller agreed)
+and what follows from its outcome. The step's state is folded from events: a call that returned has
+advanced the step whatever became of the turn, one that was cancelled is made again, with the same
+key.
+"""
+
+import asyncio
+from enum import Enum, auto
+
+from runtime.agent import Json
+from runtime.conversation.dialogue import BlockPlace, Frame
+from runtime.conversation.events import ToolAsked, ToolSettled
+from runtime.conversation.state import CallMade
+from runtime.engine.confirming import Confirming
+from runtime.engine.desk import Desk
+from runtime.engine.gates import constraint_of, is_open
+from runtime.engine.responses import Responses
+from runtime.engine.scope import TurnScope
+from runtime.engine.stack import Stack
+from runtime.project.skill_model import Skill, ToolStep, ValueRef
+from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_call
+from runtime.tools.runner import refusal
+
+__all__ = ["StepCalls", "ToolMove"]
+
+DECLINED = "utter_confirmation_declined"
+
+_LOOK_S = 0.1
+
+
+class ToolMove(Enum):
+    """How a tool step stands."""
+
+    DONE = auto()
+    """Go on with what comes next."""
+    ASKED = auto()
+    """The caller was asked to confirm: their turn."""
+    PHRASE = auto()
+    """The model is to ask the caller."""
+    CONSIDER = auto()
+    """The model is to hear the caller first."""
+    AGAIN = auto()
+    """Look at the step again."""
+
+
+class StepCalls:
+    """The tool steps of one call."""
+
+    def __init__(
+        self, desk: Desk, stack: Stack, confirming: Confirming, responses: Responses
+    ) -> None:
+        """Call through the desk's runner."""
+        self._desk = desk
+        self._stack = stack
+        self._confirming = confirming
+        self._responses = responses
+
+    async def advance(
+        self, scope: TurnScope, frame: Frame, skill: Skill, step: ToolStep, place: BlockPlace
+    ) -> ToolMove:
+        """Bring the step as far as it comes without the caller."""
+        if place.denied:
+            return await self._denied(scope, skill, step)
+        if place.call_id is None or place.outcome == "cancelled":
+            return await self._ask(scope, frame, skill, step)
+        if place.outcome is not None:
+            return await self._after(scope, skill, step, succeeded=place.outcome == "ok")
+        held = self._confirming.held
+        if held is not None and held.call_id == place.call_id:
+            return await self._still_held(scope, place.call_id, skill, step)
+        made = self._desk.state.tool_call(place.call_id)
+        if made is not None and made.started:
+            return await self._still_running(scope, frame, made)
+        return await self._run(scope, frame, skill, step, place)
+
+    # -- one state of the step each
+
+    async def _ask(self, scope: TurnScope, frame: Frame, skill: Skill, step: ToolStep) -> ToolMove:
+        desk = self._desk
+        call_id = desk.next_call_id()
+        arguments = self.arguments(skill, step)
+        desk.record(
+            scope.turn,
+            ToolAsked(call_id, "", step.tool, arguments, scope.round, "step", frame.id),
+        )
+        refused = self._refusal(skill, step, arguments)
+        if refused is not None:
+            desk.record(scope.turn, ToolSettled(call_id, "failed", refusal("failed", refused)))
+            return ToolMove.AGAIN
+        confirmation = constraint_of(skill, step.tool).confirmation
+        if confirmation is None:
+            return ToolMove.AGAIN
+        self._confirming.hold(scope, call_id)
+        return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
+
+    async def _still_held(
+        self, scope: TurnScope, call_id: int, skill: Skill, step: ToolStep
+    ) -> ToolMove:
+        made = self._desk.state.tool_call(call_id)
+        if made is not None and made.arguments != self.arguments(skill, step):
+            # A confirmation is bound to its values: the caller has corrected one.
+            self._stack.withdraw(scope.turn, "its values have changed")
+            return ToolMove.AGAIN
+        if scope.asked_confirmation:
+            return ToolMove.ASKED
+        return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
+
+    async def _still_running(self, scope: TurnScope, frame: Frame, made: CallMade) -> ToolMove:
+        """An interruption let it run on (``finish``): answer the caller, then wait for its end."""
+        if not scope.has_considered(frame.id):
+            return ToolMove.CONSIDER
+        for call in self._desk.runner.open_calls:
+            if call.call_id == made.call_id:
+                await call.settled.wait()
+        # An earlier call of the conversation may run it: its end shows in the record, nowhere else.
+        while made.outcome is None:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_S)
+        return ToolMove.AGAIN
+
+    async def _run(
+        self,
+        scope: TurnScope,
+        frame: Frame,
+        skill: Skill,
+        step: ToolStep,
+        place: BlockPlace,
+    ) -> ToolMove:
+        desk, call_id = self._desk, place.call_id
+        made = desk.state.tool_call(call_id) if call_id is not None else None
+        if call_id is None or made is None:
+            return ToolMove.DONE
+        confirmation = constraint_of(skill, step.tool).confirmation
+        if confirmation is not None and not place.confirmed:
+            self._confirming.hold(scope, call_id)
+            return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
+        refused = self._refusal(skill, step, made.arguments)  # again: memory may have moved on
+        if refused is not None:
+            desk.record(scope.turn, ToolSettled(call_id, "failed", refusal("failed", refused)))
+            return ToolMove.AGAIN
+        definition = skill.tools[step.tool]
+        parsed = parse_call(made.arguments, definition)
+        desk.prepare_call(call_id, skill.id)
+        running = desk.runner.start(
+            definition,
+            parsed.values,
+            call_id=call_id,
+            turn=scope.turn,
+            wish=f"{place.block}/{step.id}/{place.visit}",
+        )
+        if running is not None:
+            await running.settled.wait()
+        return ToolMove.AGAIN
+
+    async def _denied(self, scope: TurnScope, skill: Skill, step: ToolStep) -> ToolMove:
+        confirmation = constraint_of(skill, step.tool).confirmation
+        line = confirmation.denial if confirmation is not None else None
+        await self._responses.give(scope, line or DECLINED)
+        return ToolMove.DONE
+
+    async def _after(
+        self, scope: TurnScope, skill: Skill, step: ToolStep, *, succeeded: bool
+    ) -> ToolMove:
+        constraint = constraint_of(skill, step.tool)
+        line = constraint.on_success if succeeded else constraint.on_failure
+        if line is not None:
+            await self._responses.give(scope, line)
+        return ToolMove.DONE
+
+    # -- checks
+
+    def arguments(self, skill: Skill, step: ToolStep) -> str:
+        """The arguments that the step's call would have now, as canonical JSON."""
+        return canonical_json(self._arguments(skill, step))
+
+    def _arguments(self, skill: Skill, step: ToolStep) -> dict[str, Json]:
+        """The written values, with live memory in the place of references; unset ones left out."""
+        found: dict[str, Json] = {}
+        for name, value in step.parameters:
+            if isinstance(value, ValueRef):
+                field = self._desk.schema.field(value.namespace, value.name)
+                if field is None or not self._desk.schema.is_readable(field, skill.id):
+                    continue
+                value = self._desk.value(value.namespace, value.name)
+                if value is None:
+                    continue
+            found[name] = value
+        return found
+
+    def _refusal(self, skill: Skill, step: ToolStep, arguments: str) -> str | None:
+        definition = skill.tools.get(step.tool)
+        if definition is None:
+            return "no such tool here"
+        if not is_open(skill, step.tool, self._desk.reader(skill.id)):
+            return "it is not available now"
+        try:
+            parse_call(arguments, definition)
+        except ArgumentsRefused as reason:
+            return str(reason)
+        return None

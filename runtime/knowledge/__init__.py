@@ -1,0 +1,1 @@
+"""Search over an agent project's reference files: cut, indexed and found."""

@@ -1,0 +1,114 @@
+"""Revisions of what was given before: "no, I meant the gold one", "actually make it express".
+
+Owns which earlier value is meant. Words that revise are found by ``reading``.
+"""
+
+from runtime.agent import Expect, Json
+from runtime.models.offline.fields import clear_choice, fitted, spoken_name
+from runtime.models.offline.plan import Plan, PlannedCall, Scene
+from runtime.models.offline.reading import Found, is_correction, read_for_type
+from runtime.models.offline.words import stems
+from runtime.models.situation import AskedField
+
+__all__ = ["correction_in", "noted", "revision"]
+
+_STRONG = 0.8
+_SURE = 0.9
+_STANDS_FOR = frozenset({"one", "ones"})
+_ARTICLES = frozenset({"the", "a", "an", "my", "that", "this"})
+_READ_BY_WORDS = frozenset({"text", "any", "list"})
+
+
+def correction_in(scene: Scene) -> Found[str] | None:
+    """What is said instead of something, in the words of this turn."""
+    return is_correction(scene.said, scene.lexicon)
+
+
+def revision(scene: Scene) -> Plan | None:
+    """Plan to correct the one value that the words can revise; None for none and for several."""
+    fields = tuple(
+        f for f in scene.situation.correctable if scene.may("correct", memory_key=f.name)
+    )
+    instead = correction_in(scene) if fields else None
+    if instead is None:
+        return None
+    found = _by_choice(scene, fields, instead.value) or _by_name(scene, fields, instead.value)
+    if found is None and instead.confidence >= _STRONG:
+        found = _alone(scene, fields, instead.value)
+    if found is None:
+        return None
+    return Plan(
+        noted(scene), (PlannedCall("correct", {"memory_key": found[0], "value": found[1]}),)
+    )
+
+
+def noted(scene: Scene) -> str:
+    """Acknowledge what is written beside the question, which the engine puts again after it.
+
+    Only then: words of the planner's would pass for a question that is its own to put.
+    """
+    return scene.lines.noted if scene.engine_speaks else ""
+
+
+def _by_choice(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple[str, Json] | None:
+    hits: list[tuple[str, Json]] = []
+    for field in fields:
+        # The words say that they revise something: the choice itself may be said loosely.
+        option = clear_choice(scene, field, text, least=_STRONG)
+        if option is not None and option.value != field.value:
+            hits.append((field.name, fitted(option.value, field.type)))
+    return hits[0] if len(hits) == 1 and hits[0][1] is not None else None
+
+
+def _by_name(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple[str, Json] | None:
+    """The caller names what they revise: "no, my birth year is 1980"."""
+    language = scene.situation.language
+    said = set(stems(scene.said, language))
+    named = [f for f in fields if (own := set(stems(spoken_name(f), language))) and own <= said]
+    if len(named) != 1:
+        return None
+    value = _read(scene, named[0], text, least=0.4)
+    return None if value is None else (named[0].name, value)
+
+
+def _alone(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple[str, Json] | None:
+    """One value of a kind was given, and the words can be read as that kind."""
+    numbers = [f for f in fields if f.type in ("int", "float") and not f.choices]
+    if len(numbers) == 1 and (value := _read(scene, numbers[0], text, least=_SURE)) is not None:
+        return numbers[0].name, value
+    worded = [f for f in fields if f.type in _READ_BY_WORDS and not f.choices]
+    if len(worded) == 1 and (value := _read(scene, worded[0], text, least=0.4)) is not None:
+        return worded[0].name, value
+    return None
+
+
+def _read(scene: Scene, field: AskedField, text: str, *, least: float) -> Json:
+    if field.choices:
+        option = clear_choice(scene, field, text)
+        return None if option is None else fitted(option.value, field.type)
+    was = field.value
+    in_digits = isinstance(was, str) and len(was) > 1 and was.isdecimal()
+    found = read_for_type(
+        field.type,
+        text,
+        today=scene.today,
+        expect=Expect("digits", len(was)) if in_digits and isinstance(was, str) else field.expect,
+        about=f"{field.name} {field.description}",
+        lexicon=scene.lexicon,
+    )
+    if found is None or found.confidence < least:
+        return None
+    value = fitted(found.value, field.type)
+    if isinstance(value, str) and found.value == value:
+        value = _bare(value)
+    return None if value == was else value
+
+
+def _bare(value: str) -> str:
+    """Leave what tells a thing from the others: of "the gold one", the gold."""
+    words = value.split()
+    if len(words) > 1 and words[-1].casefold() in _STANDS_FOR:
+        words = words[:-1]
+        if len(words) > 1 and words[0].casefold() in _ARTICLES:
+            words = words[1:]
+    return " ".join(words)

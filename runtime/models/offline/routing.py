@@ -1,0 +1,134 @@
+"""Which flow the caller's words mean.
+
+Owns the scores: how much a flow's name, examples and description share with what was said, rare
+words counting for more. Pure; what follows from a verdict is the rules'.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from runtime.models.offline.words import plain, stems, stop_free
+from runtime.models.situation import FlowOption
+
+__all__ = ["CERTAIN", "CLEAR", "MARGIN", "POSSIBLE", "Verdict", "route"]
+
+CERTAIN = 0.75
+"""From here on a flow is meant, also where something else was asked for."""
+CLEAR = 0.5
+POSSIBLE = 0.34
+"""From here on it is worth asking whether it is meant."""
+MARGIN = 0.1
+"""Flows nearer to each other than this are told apart by the caller."""
+
+_EXAMPLE_WORDS = 0.68
+_EXAMPLE_LIKENESS = 0.32
+_LEAST_LIKENESS = 0.6
+_WHOLE = 0.78
+"""What full coverage by a flow's words counts for: less than by one of its sentences."""
+_ONE_SHARED = 0.5
+_CONTAINED = 0.65
+"""At least, for one of a flow's sentences word by word among others."""
+_UNKNOWN = 0.5
+"""What a word that no flow has weighs, against the rarest that one has."""
+_MOST_PHRASES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How well the flows fit."""
+
+    best: FlowOption | None = None
+    score: float = 0.0
+    rivals: tuple[FlowOption, ...] = ()
+    """Those that fit about as well, the best among them; empty when there is one alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    text: str
+    stems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    flow: FlowOption
+    phrases: tuple[_Phrase, ...]
+    """Its name and its examples."""
+    stems: frozenset[str]
+    """Of all that is written about it."""
+
+
+class _Catalogue:
+    """Flows, ready to be compared."""
+
+    def __init__(self, flows: Sequence[FlowOption], language: str) -> None:
+        self._language = language
+        self._entries = [_entry(flow, language) for flow in flows]
+        count = Counter(stem for entry in self._entries for stem in entry.stems)
+        total = len(self._entries)
+        self._weights = {stem: math.log(1 + total / seen) for stem, seen in count.items()}
+        self._rarest = math.log(1 + total)
+
+    def scores(self, said: str) -> list[tuple[float, FlowOption]]:
+        """Scores from 0 to 1, best first; the order of the offer among equals."""
+        if not stop_free(said, self._language):
+            return []
+        heard = frozenset(stems(said, self._language))
+        whole = sum(self._weight(stem) for stem in heard)
+        text = plain(said)
+        scored = [(self._score(entry, heard, whole, text), entry.flow) for entry in self._entries]
+        scored.sort(key=lambda one: -one[0])
+        return scored
+
+    def _weight(self, stem: str) -> float:
+        return self._weights.get(stem, _UNKNOWN * self._rarest)
+
+    def _score(self, entry: _Entry, heard: frozenset[str], whole: float, text: str) -> float:
+        if not whole:
+            return 0.0
+        shared = heard & entry.stems
+        covered = sum(self._weights[stem] for stem in shared) / whole
+        best = _WHOLE * covered if len(shared) > 1 else _ONE_SHARED * covered
+        for phrase in entry.phrases:
+            common = heard & phrase.stems
+            alike = fuzz.token_sort_ratio(text, phrase.text) / 100
+            if not common and alike < 0.85:
+                continue
+            part = sum(self._weights[stem] for stem in common)
+            all_of_it = sum(self._weights[stem] for stem in phrase.stems)
+            fits = 2 * part / (whole + all_of_it) if part else 0.0
+            likeness = alike if alike >= _LEAST_LIKENESS else 0.0
+            best = max(best, _EXAMPLE_WORDS * fits + _EXAMPLE_LIKENESS * likeness)
+            if len(common) == len(phrase.stems) and f" {phrase.text} " in f" {text} ":
+                best = max(best, _CONTAINED if " " in phrase.text else 0.0)
+        return min(best, 1.0)
+
+
+def route(said: str, flows: Sequence[FlowOption], language: str) -> Verdict:
+    """Weigh the flows; references of the active prose are not what a caller asks for."""
+    scored = _catalogue(tuple(f for f in flows if not f.is_reference), language).scores(said)
+    if not scored or scored[0][0] < POSSIBLE:
+        return Verdict()
+    score, best = scored[0]
+    near = tuple(flow for other, flow in scored if other > score - MARGIN and other >= POSSIBLE)
+    # Same wording at full likeness in two flows is ambiguous too; being near a certain one is not.
+    if score >= 0.97 and (len(scored) < 2 or scored[1][0] < 0.97):
+        near = ()
+    return Verdict(best, score, near if len(near) > 1 else ())
+
+
+@lru_cache(maxsize=64)
+def _catalogue(flows: tuple[FlowOption, ...], language: str) -> _Catalogue:
+    return _Catalogue(flows, language)
+
+
+def _entry(flow: FlowOption, language: str) -> _Entry:
+    texts = (flow.name, *flow.examples[:_MOST_PHRASES])
+    phrases = tuple(_Phrase(plain(text), frozenset(stems(text, language))) for text in texts)
+    about = frozenset(stems(flow.description, language)) if flow.description else frozenset[str]()
+    return _Entry(flow, phrases, about.union(*(phrase.stems for phrase in phrases)))

@@ -1,0 +1,205 @@
+"""What can only be seen when all files of a project are known: names that must meet.
+
+Owns the checks across files and the remarks that are no errors. Each check is told what is unknown
+because another file failed, and then says nothing of it. Checks within one file are its reader's.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from runtime.project.attach import HOOK, sources_of
+from runtime.project.layout import AGENT
+from runtime.project.model import PROJECT_NAMESPACE, Dialect, MemoryField, Precondition
+from runtime.project.problems import Problems, listed, nearest
+from runtime.project.response_model import Response
+from runtime.project.skill_model import (
+    END,
+    Block,
+    BlockToken,
+    CallStep,
+    CollectStep,
+    InstructStep,
+    LinkStep,
+    ProsePart,
+    Skill,
+    Step,
+)
+from runtime.project.texts import Texts
+from runtime.tools.definition import ToolDef
+
+__all__ = [
+    "check_before_end",
+    "check_hooks",
+    "check_preconditions",
+    "check_sources",
+    "collected",
+    "remarks",
+]
+
+
+def check_preconditions(
+    preconditions: Mapping[str, Precondition],
+    skills: Collection[str],
+    texts: Texts,
+    problems: Problems,
+) -> None:
+    """Each resolver must be a skill."""
+    for precondition in preconditions.values():
+        target = precondition.resolve_with
+        if target and target not in skills:
+            problems.add(
+                texts.place(AGENT, target, after=precondition.name),
+                "unknown_skill",
+                f"the precondition '{precondition.name}' is resolved by a skill '{target}', and "
+                "there is none",
+                _mend(target, skills),
+            )
+
+
+def check_before_end(
+    named: Iterable[str], skills: Collection[str], texts: Texts, problems: Problems
+) -> None:
+    """Each skill that is offered before the end must exist."""
+    for target in named:
+        if target not in skills:
+            problems.add(
+                texts.place(AGENT, target, after="before_end"),
+                "unknown_skill",
+                f"'conversation.before_end' names a skill '{target}', and there is none",
+                _mend(target, skills),
+            )
+
+
+def _mend(target: str, known: Collection[str]) -> str:
+    close = nearest(target, known)
+    return f"did you mean '{close}'?" if close else f"write {listed(sorted(known))}"
+
+
+# ------------------------------------------------------------------ tools
+
+
+def check_hooks(
+    skill: str,
+    tools: Iterable[ToolDef],
+    fields: Collection[MemoryField],
+    dialect: Dialect,
+    problems: Problems,
+) -> None:
+    """A hook must be named after a field of the skill (R53); after a project field in Maestro."""
+    own = {field.name for field in fields if field.namespace == skill}
+    project = {field.name for field in fields if field.namespace == PROJECT_NAMESPACE}
+    for tool in tools:
+        entry = tool.hook_for
+        if entry is None or entry in own or (dialect == "maestro" and entry in project):
+            continue
+        if entry in project:
+            problems.add(
+                tool.place,
+                "hook_on_project_field",
+                f"'{tool.name}' is a hook on a field of the project, which the model never sets",
+                "name it after a field of the skill; it may still write project memory",
+            )
+            continue
+        close = nearest(entry, own)
+        problems.add(
+            tool.place,
+            "unknown_hook_field",
+            f"'{tool.name}' is a hook, and the skill '{skill}' has no field '{entry}'",
+            f"did you mean '{HOOK}{close}'?" if close else "declare it in the skill's memory.yml",
+        )
+
+
+def check_sources(
+    responses: Iterable[Response],
+    tools: Collection[str],
+    owner: str,
+    problems: Problems,
+) -> None:
+    """Each source of buttons must be a tool; ``owner`` says whose."""
+    for name, source in sources_of(responses):
+        if source.tool in tools:
+            continue
+        close = nearest(source.tool, tools)
+        problems.add(
+            source.place,
+            "unknown_tool",
+            f"the buttons of '{name}' come from '{source.tool}', which is no tool of {owner}",
+            f"did you mean '{close}'?" if close else "define it in the skill's tools.py",
+        )
+
+
+# ------------------------------------------------------------------ memory
+
+
+def collected(
+    memory: Iterable[MemoryField], skills: Iterable[Skill], dialect: Dialect
+) -> tuple[MemoryField, ...]:
+    """Mark the fields that a ``collect`` step fills: the model may set them.
+
+    A project field stays the project's own, unless the project is a Maestro one.
+    """
+    filled = {
+        (step.namespace, step.field)
+        for skill in skills
+        for block in skill.blocks
+        for step in block.steps
+        if isinstance(step, CollectStep)
+        and (step.namespace != PROJECT_NAMESPACE or dialect == "maestro")
+    }
+    return tuple(
+        dataclasses.replace(field, collected=True)
+        if (field.namespace, field.name) in filled
+        else field
+        for field in memory
+    )
+
+
+# ------------------------------------------------------------------ no error, still worth a look
+
+
+def remarks(skills: Iterable[Skill]) -> Iterator[str]:
+    """Steps and blocks that nothing leads to."""
+    for skill in skills:
+        if skill.packaged:
+            continue
+        for block in skill.blocks:
+            reached = _reached(block)
+            for step in block.steps:
+                if step.id not in reached:
+                    yield f"{step.place}: nothing leads to the step '{step.id}'"
+        yield from _unused_blocks(skill)
+
+
+def _reached(block: Block) -> set[str]:
+    reached: set[str] = set()
+    ahead = [block.steps[0].id]
+    while ahead:
+        step_id = ahead.pop()
+        step = block.step(step_id)
+        if step is None or step_id in reached:
+            continue
+        reached.add(step_id)
+        ahead += [branch.target for branch in step.next]
+    # An END that closes the block is good style, also where every path ends before it.
+    return reached | {END}
+
+
+def _unused_blocks(skill: Skill) -> Iterator[str]:
+    parts = [part for paragraph in skill.prose for part in paragraph.parts]
+    steps = [step for block in skill.blocks for step in block.steps]
+    named = {part.block for part in (*parts, *_in_steps(steps)) if isinstance(part, BlockToken)}
+    named |= {
+        step.target
+        for step in steps
+        if isinstance(step, CallStep | LinkStep) and step.kind == "block"
+    }
+    entry = skill.entry_block
+    for block in skill.blocks:
+        if block.id not in named and block is not entry:
+            yield f"{block.place}: nothing leads to the block '{block.id}'"
+
+
+def _in_steps(steps: Iterable[Step]) -> Iterator[ProsePart]:
+    for step in steps:
+        if isinstance(step, InstructStep):
+            yield from step.instructions

@@ -1,0 +1,137 @@
+"""Reads ``model_groups`` of ``integrations.yml``, and the ``llm`` of a Maestro project.
+
+Owns the keys of a model by its provider. Which providers exist is known here by name only;
+building models is the model factory's.
+"""
+
+from collections.abc import Mapping
+
+from runtime.agent import Json
+from runtime.errors import Place
+from runtime.project.engine_names import check_engine, check_url
+from runtime.project.fields import Fields
+from runtime.project.model import ModelSpec
+from runtime.project.orchestrator_file import DEFAULT_GROUP
+from runtime.project.problems import Problems
+from runtime.project.yaml_nodes import Node
+
+__all__ = ["read_groups"]
+
+_REQUEST_KEYS = frozenset({"api_base", "api_key", "temperature", "max_tokens"})
+_PROVIDER_KEYS: Mapping[str, frozenset[str]] = {
+    "openai": _REQUEST_KEYS,
+    "azure": _REQUEST_KEYS | {"api_version", "deployment"},
+    "offline": frozenset(),
+}
+_FREE = "scripted"
+"""Takes any options: it is for tests."""
+_PROVIDERS = (*_PROVIDER_KEYS, _FREE)
+_GONE = "rules"
+_NEEDS_BASE = "azure"
+
+
+def read_groups(top: Fields, problems: Problems) -> dict[str, tuple[ModelSpec, ...]]:
+    """Read every group, by id; each has at least one model unless a problem was noted."""
+    groups: dict[str, tuple[ModelSpec, ...]] = {}
+    places: dict[str, Place] = {}
+    inline = top.entry("llm")
+    if inline is not None:
+        groups[DEFAULT_GROUP] = (_model(inline.value, "llm", problems),)
+        places[DEFAULT_GROUP] = inline.place
+    for node in top.items("model_groups"):
+        group = Fields(node, problems, "model_groups", node.place)
+        group_id = group.required_text("id")
+        models = tuple(_model(item, "model", problems) for item in group.items("models"))
+        group.done()
+        if group_id and group_id in groups:
+            problems.add(
+                node.place,
+                "duplicate_id",
+                f"the model group '{group_id}' is written twice; first at {places[group_id]}",
+                "give it another id",
+            )
+            continue
+        if not models:
+            problems.add(
+                node.place, "missing_key", "a model group needs at least one model", "add 'models'"
+            )
+        if group_id:
+            groups[group_id] = models
+            places[group_id] = node.place
+    if not groups and not top.items("model_groups"):
+        problems.add(
+            top.place, "missing_key", "'model_groups' is missing", "add a group with one model"
+        )
+    return groups
+
+
+def _model(node: Node, name: str, problems: Problems) -> ModelSpec:
+    fields = Fields(node, problems, name, node.place)
+    entry = fields.entry("provider")
+    provider = fields.required_text("provider")
+    place = entry.value.place if entry else node.place
+    if provider == _GONE:
+        problems.add(
+            place,
+            "unknown_value",
+            f"there is no engine called '{_GONE}' any more",
+            "write 'offline', which needs no file: it follows the skills themselves",
+        )
+        fields.rest()
+        return ModelSpec(provider=provider, model="", place=node.place)
+    if provider:
+        check_engine(provider, _PROVIDERS, (), place, problems)
+    keys = _PROVIDER_KEYS.get(provider)
+    options = _options(fields, keys, problems) if keys is not None else ()
+    if provider == _NEEDS_BASE and fields.entry("api_base") is None:
+        fields.problem(
+            fields.place,
+            "missing_key",
+            f"'{fields.path('api_base')}' is missing",
+            "add 'api_base: https://<resource>.openai.azure.com'",
+        )
+    model = _name(fields, provider, dict(options))
+    if keys is None:
+        options = fields.rest()
+    fields.done()
+    return ModelSpec(provider=provider, model=model, options=options, place=node.place)
+
+
+def _name(fields: Fields, provider: str, options: Mapping[str, Json]) -> str:
+    """The model's name; for Azure the deployment's will do."""
+    deployment = options.get("deployment")
+    if provider == "azure" and isinstance(deployment, str):
+        return fields.text("model", deployment)
+    if provider in ("openai", "azure"):
+        return fields.required_text("model")
+    return fields.text("model", "")
+
+
+def _options(
+    fields: Fields, keys: frozenset[str], problems: Problems
+) -> tuple[tuple[str, Json], ...]:
+    """Read a provider's known options."""
+    options: dict[str, Json] = {}
+    for key in sorted(keys):
+        value: Json
+        match key:
+            case "api_key":
+                value = fields.secret(key)
+            case "temperature":
+                value = fields.number(key, least=0.0, most=2.0)
+            case "max_tokens":
+                value = fields.whole(key, 0, least=1) or None
+            case "api_base":
+                value = fields.text(key)
+                if value is not None:
+                    _check_base(fields, key, value, problems)
+            case _:
+                value = fields.text(key)
+        if value is not None:
+            options[key] = value
+    return tuple(options.items())
+
+
+def _check_base(fields: Fields, key: str, value: str, problems: Problems) -> None:
+    entry = fields.entry(key)
+    check_url(value, fields.path(key), entry.value.place if entry else fields.place, problems)

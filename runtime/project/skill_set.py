@@ -1,0 +1,218 @@
+"""All skills of a project: read, given their tools and responses, and checked against the rest.
+
+Owns the order in which that happens, since each step must know what the one before found or failed
+to find. Each file's reading and each check is in the module named after it.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from runtime.project import checks, layout
+from runtime.project.attach import (
+    Declared,
+    attach_tools,
+    button_sources,
+    imports_of,
+    merge_responses,
+)
+from runtime.project.failing import Failing
+from runtime.project.known import KnownThings
+from runtime.project.layout import Layout, SkillFolder
+from runtime.project.memory_writes import Write, check_writes
+from runtime.project.model import Dialect, MemoryField
+from runtime.project.packaged_files import read_packaged
+from runtime.project.placed_conditions import FieldView
+from runtime.project.problems import Problems
+from runtime.project.response_checks import check_responses, response_remarks
+from runtime.project.response_model import Response
+from runtime.project.responses_file import read_responses
+from runtime.project.skill_file import SkillText, finish, read_skill
+from runtime.project.skill_model import Skill
+from runtime.project.texts import Texts
+from runtime.project.tool_files import ProjectTools, read_tools
+from runtime.project.written_keys import memory_use
+from runtime.tools.definition import ToolDef
+
+__all__ = ["Given", "SkillSet", "memory_is_known", "read_skills"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What is known of the project before its skills are read."""
+
+    layout: Layout
+    env: Mapping[str, str]
+    texts: Texts
+    failing: Failing
+    problems: Problems
+    dialect: Dialect
+    memory: tuple[MemoryField, ...]
+    preconditions: Collection[str] | None
+    """None = unknown, since agent.yml failed."""
+    declared: Declared
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSet:
+    """The skills by id, packaged ones last, and the responses by name."""
+
+    skills: Mapping[str, Skill]
+    responses: Mapping[str, Response]
+    warnings: tuple[str, ...]
+
+
+def memory_is_known(found: Layout, failing: Failing) -> bool:
+    """Whether every memory.yml of the project could be read."""
+    files = [layout.MEMORY, *(f"{skill.path}/{layout.MEMORY}" for skill in found.skills)]
+    return not failing.any_of(files)
+
+
+def read_skills(given: Given) -> SkillSet:
+    """Read and check all skills; what is wrong goes into ``given.problems``."""
+    return _Reading(given).skill_set()
+
+
+class _Reading:
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._folders = given.layout.skills
+        self._packaged = read_packaged()
+        self._warnings: list[str] = []
+
+    def skill_set(self) -> SkillSet:
+        given = self._given
+        drafts = {folder.id: self._draft(folder) for folder in self._folders}
+        own, project, are_known = self._responses()
+        responses = merge_responses(self._packaged.responses, own, project, given.problems)
+        tools, told = read_tools(given.layout, given.problems)
+        self._warnings += told
+        known = KnownThings(
+            skills={*drafts, *self._packaged.skills},
+            memory=given.memory if memory_is_known(given.layout, given.failing) else None,
+            responses=responses if are_known else None,
+            preconditions=given.preconditions,
+            sub_agents=given.layout.sub_agents,
+        )
+        skills = {
+            skill_id: self._skill(draft, tools, known, own.get(skill_id, {}), project)
+            for skill_id, draft in drafts.items()
+        }
+        self._check_project_sources(skills, project, tools)
+        if known.memory is not None:
+            self._check_wording(own, project, skills)
+        for skill_id, text in self._packaged.skills.items():
+            if skill_id not in skills:
+                packaged = finish(text, dataclasses.replace(known, tools=()), given.problems)
+                skills[skill_id] = dataclasses.replace(packaged, packaged=True)
+        self._warnings += checks.remarks(skills.values())
+        for wording in (*own.values(), project):
+            self._warnings += response_remarks(wording.values())
+        return SkillSet(skills, responses, tuple(self._warnings))
+
+    # ---------------------------------------------------------------- files
+
+    def _draft(self, folder: SkillFolder) -> SkillText:
+        given, name = self._given, f"{folder.path}/{layout.SKILL}"
+        with given.failing.reading(name):
+            return read_skill(given.texts.read(name), name, folder.id, given.env, given.problems)
+
+    def _responses(self) -> tuple[dict[str, dict[str, Response]], dict[str, Response], bool]:
+        """(each skill's, the project's, whether all could be read)."""
+        given = self._given
+        own = {
+            folder.id: self._responses_of(f"{folder.path}/{layout.RESPONSES}")
+            for folder in self._folders
+            if folder.has_responses
+        }
+        project = self._responses_of(layout.RESPONSES) if given.layout.has_responses else {}
+        files = [layout.RESPONSES, *(f"{f.path}/{layout.RESPONSES}" for f in self._folders)]
+        return own, project, not given.failing.any_of(files)
+
+    def _responses_of(self, name: str) -> dict[str, Response]:
+        given = self._given
+        with given.failing.reading(name):
+            return read_responses(given.texts.read(name), name, given.env, given.problems)
+        return {}
+
+    def _check_wording(
+        self,
+        own: Mapping[str, Mapping[str, Response]],
+        project: Mapping[str, Response],
+        skills: Mapping[str, Skill],
+    ) -> None:
+        given = self._given
+        for skill_id, responses in own.items():
+            view = FieldView(given.memory, skill_id, skills[skill_id].access.deny_read)
+            check_responses(responses, view, given.problems)
+        check_responses(project, FieldView(given.memory, None), given.problems)
+
+    # ---------------------------------------------------------------- one skill
+
+    def _skill(
+        self,
+        draft: SkillText,
+        tools: ProjectTools,
+        known: KnownThings,
+        own: Mapping[str, Response],
+        project: Mapping[str, Response],
+    ) -> Skill:
+        given, skill_id = self._given, draft.id
+        local = tools.local.get(skill_id)
+        attached = attach_tools(
+            imports_of(draft.front),
+            local or (),
+            tools.shared,
+            given.declared,
+            given.dialect,
+            given.problems,
+        )
+        are_known = local is not None and tools.shared is not None
+        skill = finish(
+            draft,
+            dataclasses.replace(known, tools=self._names(attached) if are_known else None),
+            given.problems,
+        )
+        if local is not None:
+            owner = f"the skill '{skill_id}'"
+            checks.check_sources(own.values(), [t.name for t in local], owner, given.problems)
+        if known.memory is not None:
+            checks.check_hooks(
+                skill_id, attached.values(), known.memory, given.dialect, given.problems
+            )
+            self._check_writes(skill_id, attached, known.memory)
+        return dataclasses.replace(
+            skill,
+            tools=attached,
+            button_sources=button_sources(attached, own.values(), project.values()),
+            engine_managed=skill.engine_managed or skill_id in self._packaged.skills,
+        )
+
+    def _check_writes(
+        self, skill: str, attached: Mapping[str, ToolDef], memory: Collection[MemoryField]
+    ) -> None:
+        """What the skill's tools write by a literal name; of shared tools, those it imports."""
+        given = self._given
+        for tool in attached.values():
+            file = tool.place.file
+            use = memory_use(given.texts.read(file), file).of(tool.name)
+            check_writes((Write(w.key, w.place) for w in use.writes), skill, memory, given.problems)
+            for misuse in use.misuses:
+                given.problems.add(
+                    misuse.place,
+                    "memory_internals",
+                    f"'{misuse.what}' is not for tools",
+                    "use memory.get and memory.set; set(field, None) clears a field",
+                )
+
+    def _names(self, attached: Mapping[str, ToolDef]) -> list[str]:
+        return [name for name, tool in attached.items() if tool.hook_for is None]
+
+    def _check_project_sources(
+        self, skills: Mapping[str, Skill], project: Mapping[str, Response], tools: ProjectTools
+    ) -> None:
+        """The project's responses may take their buttons from any skill's tool."""
+        if None in tools.local.values():
+            return
+        names: Iterable[str] = {name for skill in skills.values() for name in skill.tools}
+        checks.check_sources(project.values(), list(names), "any skill", self._given.problems)

@@ -1,0 +1,232 @@
+"""A project and a scenario put together in virtual time, and what came of it.
+
+Owns the composition of a scenario's call: quick scripted engines where the words are known, the
+agent plane in the same loop, with names and ids that are the same each time; and the verdict. The
+call itself is ``voice.replay.scenarios.player``; replays of recorded callers are ``virtual_call``.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal, cast
+
+from runtime.agent import Json
+from runtime.conversation.events import MemorySet
+from runtime.errors import AgentError, ProjectError
+from runtime.models.factory import build_models
+from runtime.models.ports import ChatModel, ChatRequest, ModelEvent
+from runtime.models.scripted_model import ScriptedModel, parse_steps
+from runtime.plane import InLoopAgent
+from runtime.project.model import EngineSpec, Project
+from runtime.store.memory_store import MemoryStore
+from runtime.tasks import closing_stream
+from voice.call.ports import Engines
+from voice.cli.engines import STT_LATENCY_S, TTS_LATENCY_S, build_engines
+from voice.replay.measures import measure
+from voice.replay.scenarios.checks import Failure, check
+from voice.replay.scenarios.evidence import gather
+from voice.replay.scenarios.model import Expectation, ProblemWas, Scenario, Sequence
+from voice.replay.scenarios.player import PlayedScenario, play
+from voice.replay.scenarios.report import ScenarioResult
+from voice.replay.scenarios.wall import OutOfTimeError, WallWatch, watched
+from voice.replay.timeline import build_timeline
+from voice.replay.virtual_loop import VirtualLoop, run_virtual
+
+__all__ = ["TtsName", "run_scenario"]
+
+TtsName = Literal["project", "local", "scripted"]
+
+_CONVERSATION: Final = "scenario"
+_NETWORKED: Final = frozenset({"openai", "azure"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    played: PlayedScenario
+    values: tuple[tuple[str, Json], ...]
+    """Every memory write, in order; the events hide personal values."""
+
+
+def run_scenario(
+    project: Project, scenario: Scenario, *, tts: TtsName = "scripted", wall_s: float = 120.0
+) -> ScenarioResult:
+    """Make the scenario's call and compare.
+
+    Args:
+        project: a loaded project.
+        scenario: one of its scenarios.
+        tts: ``scripted`` = tones at the pace of speech; else a real voice.
+        wall_s: longest real time.
+
+    Raises:
+        ProjectError: a model or a custom engine can't be made.
+        ProviderError: an engine's model can't be loaded.
+    """
+    begun = time.perf_counter()
+    engines = _engines(project, scenario, tts)
+    script = _script(scenario)
+    models = (script,) if script is not None else _models(project)
+    try:
+        with watched(project.root, wall_s) as watch:
+            call = run_virtual(_perform(project, scenario, engines, models))
+    except OutOfTimeError as error:
+        where = f"in {error.where}" if error.where else "outside of the project's own code"
+        seen = f"it took more than {wall_s:g} s of real time, and was {where}"
+        return _broken(scenario, "the call must come to its end", seen, begun)
+    except ProjectError:
+        raise
+    except AgentError as error:
+        return _broken(scenario, "the call can be made", str(error), begun)
+    return _judge(scenario, call, script, watch, time.perf_counter() - begun)
+
+
+def _broken(scenario: Scenario, what: str, seen: str, begun: float) -> ScenarioResult:
+    failure = Failure(what, seen, None, str(scenario.place))
+    return ScenarioResult(scenario, (failure,), (), None, time.perf_counter() - begun)
+
+
+# ------------------------------------------------------------------ the call
+
+
+async def _perform(
+    project: Project, scenario: Scenario, engines: Engines, models: tuple[ChatModel, ...]
+) -> _Call:
+    store = MemoryStore()
+    agent = InLoopAgent(
+        project,
+        models=models,
+        store=store,
+        new_conversation=lambda _: _CONVERSATION,
+        setup=tuple((seed.namespace, seed.name, seed.value) for seed in scenario.seeds),
+    )
+    latency_ms = round(STT_LATENCY_S * 1000)
+    try:
+        played = await play(scenario, agent=agent, engines=engines, stt_latency_ms=latency_ms)
+    finally:
+        await agent.aclose()
+        await engines.stt.aclose()
+        await engines.tts.aclose()
+    facts = [event.fact for event in await store.load(_CONVERSATION)]
+    values = tuple(
+        (f"{fact.namespace}.{fact.name}", cast("Json", json.loads(fact.value)))
+        for fact in facts
+        if isinstance(fact, MemorySet)
+    )
+    return _Call(played, values)
+
+
+def _engines(project: Project, scenario: Scenario, tts: TtsName) -> Engines:
+    """Tones and known words where they do; the project's own ears for recordings."""
+    channel = project.channels
+    if not scenario.needs_ears:
+        channel = replace(channel, stt=EngineSpec("scripted"))  # replaced by the player's
+    elif channel.stt.name == "scripted":
+        channel = replace(channel, stt=EngineSpec("local"))
+    if tts != "project":
+        options = (("latency_ms", round(TTS_LATENCY_S * 1000)),) if tts == "scripted" else ()
+        channel = replace(channel, tts=EngineSpec(tts, options))
+    # the sure detector knows real voices; the made one is judged by the quick detector alone
+    return build_engines(channel, "virtual", silero=scenario.needs_ears)
+
+
+def _script(scenario: Scenario) -> ScriptedModel | None:
+    if scenario.model is None:
+        return None
+    steps = parse_steps(scenario.model.steps)
+    return ScriptedModel(steps, repeat_last=scenario.model.repeat_last)
+
+
+def _models(project: Project) -> tuple[ChatModel, ...]:
+    return tuple(
+        _PatientModel(model) if spec.provider in _NETWORKED else model
+        for spec, model in zip(project.model_group, build_models(project), strict=True)
+    )
+
+
+class _PatientModel(ChatModel):
+    """A model behind a network: the call's time stands still while it is waited for."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
+        loop = cast(VirtualLoop, asyncio.get_running_loop())
+        async with closing_stream(self._model.stream(request)) as events:
+            while True:
+                with loop.outside():
+                    event = await anext(events, None)
+                if event is None:
+                    return
+                yield event
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+
+
+# ------------------------------------------------------------------ the verdict
+
+
+def _judge(
+    scenario: Scenario,
+    call: _Call,
+    script: ScriptedModel | None,
+    watch: WallWatch,
+    took_s: float,
+) -> ScenarioResult:
+    played = call.played
+    result = played.result
+    timeline = build_timeline(result.events, result.recording)
+    evidence = gather(result.events, measure(timeline).interruptions, call.values)
+    failures = [*check(scenario.expect, evidence), *_unfinished(scenario, played)]
+    allowed = _allowed(scenario.expect)
+    for item in evidence.named("problem"):
+        code = item.text("code") or item.text("reason")
+        if code not in allowed:
+            detail = item.text("detail")
+            failures.append(
+                Failure("no problem", f"{code}: {detail}" if detail else code, item.at.t_ms)
+            )
+    if "never_started" in result.failures:
+        failures.append(Failure("the call starts", "it never did", None))
+    warnings = [
+        f"{held.where} held the call up for {held.ms:.0f} ms of real time; live, such code delays "
+        "every other turn: await instead, or use asyncio.to_thread"
+        for held in watch.held
+    ]
+    if script is not None and scenario.model is not None:
+        asked, steps = len(script.requests), len(scenario.model.steps)
+        if script.unexpected:
+            seen = f"it has {steps} steps and was asked {asked} times"
+            failures.append(Failure("the model's script is long enough", seen, None))
+        elif asked < steps and not scenario.model.repeat_last:
+            warnings.append(f"the model was asked {asked} times; its script has {steps} steps")
+    return ScenarioResult(scenario, tuple(failures), tuple(warnings), result, took_s)
+
+
+def _unfinished(scenario: Scenario, played: PlayedScenario) -> list[Failure]:
+    failures: list[Failure] = []
+    ended_by = played.result.recording.ended_by
+    if ended_by == "time":
+        limit = f"the call was not over after {scenario.limit_ms / 60_000:g} min"
+        doing = ", ".join(played.open_at_end)
+        seen = limit + (f"; still open: {doing}" if doing else "; nothing was open")
+        failures.append(Failure("the call ends", seen, None, str(scenario.place)))
+    for wait in played.waits:
+        seen = f"{wait}; the call was ended by {'its limit' if ended_by == 'time' else ended_by}"
+        failures.append(Failure("every line of the caller comes", seen, None, str(scenario.place)))
+    return failures
+
+
+def _allowed(expect: tuple[Expectation, ...]) -> set[str]:
+    codes: set[str] = set()
+    for expectation in expect:
+        match expectation:
+            case ProblemWas(code=code):
+                codes.add(code)
+            case Sequence(steps=steps):
+                codes |= _allowed(steps)
+            case _:
+                pass
+    return codes
