@@ -10,7 +10,7 @@ import copy
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from runtime.agent import Json
@@ -19,7 +19,16 @@ from runtime.errors import MemoryWriteError, ProjectMemoryAlreadySetError
 from runtime.project.model import Dialect, MemoryField
 from runtime.project.skill_model import Access
 
-__all__ = ["PROJECT", "MemorySchema", "accepts", "coerced", "read", "value_of", "writable"]
+__all__ = [
+    "PROJECT",
+    "MemorySchema",
+    "accepts",
+    "coerced",
+    "masked",
+    "read",
+    "value_of",
+    "writable",
+]
 
 PROJECT = "project"
 _RESERVED = "system"
@@ -98,6 +107,29 @@ def read(
         return default
     value = value_of(state, found)
     return default if value is None else copy.deepcopy(value)
+
+
+def masked(schema: MemorySchema, state: ConversationState, text: str) -> str:
+    """A JSON text in which the present values of personal fields are shown as ``[set]``."""
+    values = [value_of(state, field) for field in schema.fields if field.pii]
+    personal = [value for value in values if value not in (None, "", True, False)]
+    if not personal:
+        return text
+    try:
+        tree = cast("Json", json.loads(text))
+    except ValueError:
+        return text
+    return json.dumps(_without(tree, personal), ensure_ascii=False)
+
+
+def _without(tree: Json, values: Sequence[Json]) -> Json:
+    if tree in values:
+        return "[set]"
+    if isinstance(tree, list):
+        return [_without(item, values) for item in tree]
+    if isinstance(tree, dict):
+        return {key: _without(item, values) for key, item in tree.items()}
+    return tree
 
 
 def value_of(state: ConversationState, field: MemoryField) -> Json:

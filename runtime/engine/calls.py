@@ -15,7 +15,7 @@ from enum import Enum, auto
 from runtime.conversation.events import ToolAsked, ToolOutcome, ToolSettled
 from runtime.conversation.prompt_history import STILL_RUNNING
 from runtime.conversation.state import CallMade
-from runtime.engine.builtin import BUILTIN, HANG_UP, LISTEN, RESOLVE
+from runtime.engine.builtin import BUILTIN, CANCEL_SKILL, HANG_UP, LISTEN, RESOLVE
 from runtime.engine.builtin_calls import BuiltinCalls
 from runtime.engine.desk import Desk
 from runtime.engine.gates import constraint_of, is_open
@@ -69,7 +69,7 @@ class _Round:
     mistaken: bool = False
     withdrew: bool = False
     only_writes: bool = True
-    to_hold: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    to_hold: list[int] = field(default_factory=list[int])
 
 
 class Calls:
@@ -159,6 +159,10 @@ class Calls:
         except ArgumentsRefused as reason:
             self._refuse(this, call_id, str(reason))
             return
+        if call.name == CANCEL_SKILL and self._asks_before_cancelling:
+            this.only_writes = False
+            this.to_hold.append(call_id)
+            return
         held = self._steps.confirming.call
         done = await self._own.perform(
             this.scope, this.moment, call_id, call.name, values, beside_text=this.beside_text
@@ -180,6 +184,18 @@ class Calls:
             return
         skill = self._desk.project.skills.get(self._desk.skill)
         constraint = constraint_of(skill, made.tool) if skill is not None else ToolConstraint("")
+        if confirmed and made.tool == CANCEL_SKILL:
+            this.only_writes = False
+            self._settle(this, made.call_id, "ok", _DONE)
+            await self._own.perform(
+                this.scope,
+                this.moment,
+                made.call_id,
+                CANCEL_SKILL,
+                {},
+                beside_text=this.beside_text,
+            )
+            return
         if confirmed and skill is not None:
             this.only_writes = False
             self._run(this, made.call_id, skill.tools.get(made.tool), made.arguments, skill)
@@ -188,6 +204,11 @@ class Calls:
         line = constraint.confirmation.denial if constraint.confirmation is not None else None
         if line is None or await self._responses.give(this.scope, line) is None:
             this.scope.owes_reply = True  # the model finds the words
+
+    @property
+    def _asks_before_cancelling(self) -> bool:
+        rule = self._desk.project.orchestrator.builtin.get(CANCEL_SKILL)
+        return rule is not None and rule.requires_confirmation
 
     # -- authors' tools
 
@@ -208,7 +229,7 @@ class Calls:
             return
         canonical = self._checked(this, call_id, definition, call.arguments, skill)
         if canonical is not None:
-            this.to_hold.append((call_id, call.name))
+            this.to_hold.append(call_id)
 
     def _checked(
         self, this: _Round, call_id: int, definition: ToolDef, arguments: str, skill: Skill
@@ -263,15 +284,12 @@ class Calls:
             if line is not None and await self._responses.give(scope, line) is not None:
                 continue  # the response tells the caller; the model reads the result next time
             scope.owes_reply = True
-        for number, (call_id, tool) in enumerate(this.to_hold):
+        for number, call_id in enumerate(this.to_hold):
             if number or self._steps.confirming.held is not None and not self._replaces(scope):
                 self._refuse(this, call_id, "another call waits for the caller's answer")
                 continue
-            skill = self._desk.project.skills[self._desk.skill]
-            confirmation = constraint_of(skill, tool).confirmation
-            if confirmation is not None:
-                self._steps.confirming.hold(scope, call_id)
-                this.withdrew = False
+            self._steps.confirming.hold(scope, call_id)
+            this.withdrew = False
         scope.owes_reply |= this.withdrew
 
     def _replaces(self, scope: TurnScope) -> bool:

@@ -7,9 +7,9 @@ reads it as data (``runtime.models.situation``).
 from dataclasses import dataclass
 
 from runtime.conversation.dialogue import BlockPlace, Frame
-from runtime.conversation.memory import MemorySchema, value_of
+from runtime.conversation.memory import MemorySchema, masked, value_of
 from runtime.conversation.prompt_history import heard_text
-from runtime.conversation.state import ConversationState, Message
+from runtime.conversation.state import CallMade, ConversationState, Message
 from runtime.engine.builtin import Offer, builtin_tools, settable_name
 from runtime.engine.confirming import Confirming
 from runtime.engine.desk import Desk
@@ -120,13 +120,17 @@ def moment_of(
         is_held=held,
         may_resolve=may_resolve,
         held_tool=made.tool if made is not None else "",
-        held_arguments=made.arguments if made is not None else "{}",
+        held_arguments=_held_arguments(desk, made),
         held_question=(
             responses.wording(rule.question)
             if rule is not None and rule.question is not None
             else None
         ),
     )
+
+
+def _held_arguments(desk: Desk, made: CallMade | None) -> str:
+    return "{}" if made is None else masked(desk.schema, desk.state, made.arguments)
 
 
 def _step(skill: Skill | None, place: BlockPlace | None) -> Step | None:

@@ -25,7 +25,7 @@ from runtime.conversation.events import (
     ToolSettled,
     ToolStarted,
 )
-from runtime.conversation.memory import MemorySchema
+from runtime.conversation.memory import MemorySchema, masked
 from runtime.conversation.state import ConversationState
 
 __all__ = ["report_of"]
@@ -42,7 +42,7 @@ def report_of(
                 ("tool", fact.tool),
                 ("idempotency_key", fact.idempotency_key),
                 ("on_interrupt", "finish" if fact.finish else "cancel"),
-                ("text", fact.arguments),
+                ("text", masked(schema, state, fact.arguments)),
             )
         case ToolSettled() | LateOutcome():
             made = state.tool_call(fact.call_id)

@@ -80,7 +80,8 @@ class Stack:
         return flows
 
     def _is_startable(self, skill: Skill) -> bool:
-        if skill.hidden or skill.engine_managed:
+        is_offered_last = skill.id in self._desk.project.before_end
+        if skill.hidden or (skill.engine_managed and not is_offered_last):
             return False
         return self._can_start(skill.id)
 
