@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-
 from runtime.agent import Json
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
     from runtime.tools.definition import ToolDef
 
 __all__ = [
@@ -168,17 +168,19 @@ def _check(values: dict[str, Json], parameters: Mapping[str, Json]) -> None:
 
 
 @lru_cache(maxsize=512)
-def _validator(schema: str) -> Draft202012Validator:
+def _validator(schema: str) -> "Draft202012Validator":
+    from jsonschema import Draft202012Validator  # slow to import, and only calls need it
+
     return Draft202012Validator(json.loads(schema))
 
 
-def _errors(validator: Draft202012Validator, values: object) -> list[ValidationError]:
+def _errors(validator: "Draft202012Validator", values: object) -> "list[ValidationError]":
     # jsonschema's stub leaves the instance's type open.
     find = cast("Callable[[object], Iterator[ValidationError]]", cast("Any", validator).iter_errors)
     return list(find(values))
 
 
-def _reason(problem: ValidationError, parameters: Mapping[str, Json]) -> str:
+def _reason(problem: "ValidationError", parameters: Mapping[str, Json]) -> str:
     """Say what to do in words of the schema, never of the caller."""
     where = ".".join(str(part) for part in problem.absolute_path)
     rule = cast("str", problem.validator)
