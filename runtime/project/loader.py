@@ -25,6 +25,7 @@ from runtime.project.opening import folder_of
 from runtime.project.packaged_files import read_packaged
 from runtime.project.placed_conditions import FieldView, check_condition
 from runtime.project.problems import Problems, listed, nearest
+from runtime.project.skill_model import Skill
 from runtime.project.skill_set import Given, SkillSet, memory_is_known, read_skills
 from runtime.project.texts import Texts
 
@@ -123,6 +124,7 @@ class _Loading:
         voice = integrations.voice
         silence_ms = voice.silence_timeout_ms
         skills = part.skills
+        group = self._group(agent, integrations)
         return Project(
             root=self._layout.root,
             id=agent.id,
@@ -143,7 +145,7 @@ class _Loading:
             skills=skills,
             responses=part.responses,
             memory=checks.collected(memory, skills.values(), dialect),
-            model_group=self._group(agent, integrations),
+            model_group=group,
             model_groups=integrations.model_groups,
             orchestrator=agent.orchestrator,
             filler_guidance=agent.filler_guidance,
@@ -153,7 +155,11 @@ class _Loading:
             before_end=agent.before_end,
             session_expiration_s=agent.session_expiration_s,
             channels=voice.spec,
-            warnings=(*self._layout_warnings(integrations), *part.warnings),
+            warnings=(
+                *self._layout_warnings(integrations),
+                *part.warnings,
+                *_beyond_offline(group, skills.values()),
+            ),
         )
 
     # ---------------------------------------------------------------- files
@@ -248,3 +254,15 @@ class _Loading:
             f"there is no model group '{name}' in {INTEGRATIONS}",
             f"did you mean '{close}'?" if close else f"write {listed(groups)}",
         )
+
+
+def _beyond_offline(group: Iterable[ModelSpec], skills: Iterable[Skill]) -> Iterable[str]:
+    """Skills that need more than the offline planner, where it is the project's model."""
+    if all(spec.provider != "offline" for spec in group):
+        return
+    from runtime.models.offline.abilities import can_run
+
+    for skill in skills:
+        reason = None if skill.packaged or skill.disabled else can_run(skill)
+        if reason is not None:
+            yield f"{skill.place}: the offline planner can't run the skill '{skill.id}': {reason}"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.written_projects import skill, written_project
 from tests.runtime.project.projects import WHOLE, problems, project
 
 HEAD = "from runtime import ToolContext, ToolResult, tool\n"
@@ -171,3 +172,15 @@ def test_a_step_that_nothing_leads_to_is_worth_a_word(tmp_path: Path):
     )
     loaded = project(tmp_path, {"skills/desk/skill.md": _skill().replace("Help.\n", block)})
     assert loaded.warnings == ("skills/desk/skill.md:8:5: nothing leads to the step 'two'",)
+
+
+def test_what_the_offline_planner_can_not_run_is_said(tmp_path: Path) -> None:
+    """Free prose needs a language model; a block does not. Nothing is said for another model."""
+    prose = skill("Talk the caller through everything they may want to know about their card.")
+    block = skill("\n:::ordered_block id=b\nsteps:\n  - action: action_listen\n:::\n")
+    files = {"skills/chat/skill.md": prose, "skills/wait/skill.md": block}
+    offline = "model_groups:\n  - id: main\n    models:\n      - {provider: offline}\n"
+    warned = written_project(tmp_path / "a", {**files, "integrations.yml": offline}).warnings
+    assert [w for w in warned if "'chat'" in w and "offline" in w] != []
+    assert not any("'wait'" in w for w in warned)
+    assert written_project(tmp_path / "b", files).warnings == ()
