@@ -9,7 +9,7 @@ from runtime.project.model import Project
 
 WHOLE: Mapping[str, str] = {
     "agent.yml": "agent:\n  persona: You are kind.\norchestrator:\n  model_group: main\n",
-    "integrations.yml": ("model_groups:\n  - id: main\n    models:\n      - provider: offline\n"),
+    "integrations.yml": ("model_groups:\n  - id: main\n    models:\n      - provider: scripted\n"),
     "skills/desk/skill.md": "---\nname: Desk\ndescription: Helps.\n---\nBe helpful.\n",
 }
 

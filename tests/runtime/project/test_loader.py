@@ -33,7 +33,7 @@ def test_a_small_project_gets_its_defaults(tmp_path: Path):
     assert loaded.settings == CallSettings(silence_timeout_ms=30_000)
     assert (loaded.tool_timeout_s, loaded.session_expiration_s) == (10.0, 3600.0)
     assert loaded.channels == ChannelSpec()
-    assert [spec.provider for spec in loaded.model_group] == ["offline"]
+    assert [spec.provider for spec in loaded.model_group] == ["scripted"]
     assert (loaded.dialect, loaded.index, loaded.warnings) == ("mantle", None, ())
     assert loaded.skills["desk"].name == "Desk"
     assert not loaded.skills["desk"].packaged

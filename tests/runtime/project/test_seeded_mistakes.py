@@ -20,7 +20,7 @@ orchestrator:
     "integrations.yml": """\
 model_groups:
   - id: main
-    models: [{provider: offline}]
+    models: [{provider: scripted}]
 """,
     "memory.yml": """\
 authenticated: {type: bool}
