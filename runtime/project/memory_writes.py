@@ -1,21 +1,17 @@
-"""Finds literal memory writes in tool modules that no memory.yml declares, without running them.
+"""Checks the literal memory writes of tool modules against what memory.yml declares.
 
-Owns the static reading of ``context.memory.set("name", …)`` and of what tools must not use. What is
-not literal is checked when it runs, by the tool context.
+Owns the comparison. Finding the writes in the source is ``written_keys``; what is not literal is
+checked when it runs, by the tool context.
 """
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from runtime.errors import Place
 from runtime.project.model import PROJECT_NAMESPACE, MemoryField
 from runtime.project.problems import Problems, nearest
 
-__all__ = ["Write", "check_writes", "internals_in", "tools_lines", "writes_in"]
-
-_INTERNALS = frozenset({"clear", "delete", "manager", "reset", "unset"})
+__all__ = ["Write", "check_writes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,41 +20,6 @@ class Write:
 
     name: str
     place: Place
-
-
-def writes_in(source: bytes, file: str) -> Iterator[Write]:
-    """Every literal write of a module; nothing for one that is no Python."""
-    for node in _nodes(source):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(attr="set", value=ast.Attribute(attr="memory")),
-                args=[ast.Constant(value=str(name)), *_],
-            ):
-                yield Write(name, Place(file, node.lineno, node.args[0].col_offset + 1))
-            case _:
-                pass
-
-
-def internals_in(source: bytes, file: str) -> Iterator[tuple[str, Place]]:
-    """Every use of the memory's insides: ``memory.manager``, ``memory.clear`` and ``memory._…``."""
-    for node in _nodes(source):
-        match node:
-            case ast.Attribute(attr=name, value=ast.Attribute(attr="memory")) if (
-                name in _INTERNALS or name.startswith("_")
-            ):
-                yield name, Place(file, node.lineno, node.col_offset + 1)
-            case _:
-                pass
-
-
-def tools_lines(source: bytes, first_line: int) -> range:
-    """The lines of the function whose decorator or ``def`` stands at ``first_line``."""
-    for node in _nodes(source):
-        if isinstance(node, ast.AsyncFunctionDef):
-            begin = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if begin <= first_line <= node.lineno:
-                return range(begin, (node.end_lineno or node.lineno) + 1)
-    return range(0)
 
 
 def check_writes(
@@ -83,16 +44,3 @@ def check_writes(
             close = nearest(write.name, qualified | bare)
             mend = f"did you mean '{close}'?" if close else f"declare it in {skill}'s memory.yml"
         problems.add(write.place, "undeclared_memory_write", what, mend)
-
-
-def _nodes(source: bytes) -> Iterator[ast.AST]:
-    tree = _tree(source)
-    return ast.walk(tree) if tree is not None else iter(())
-
-
-@lru_cache(maxsize=64)
-def _tree(source: bytes) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -5,25 +5,22 @@ agent plane in the same loop, with names and ids that are the same each time; an
 call itself is ``voice.replay.scenarios.player``; replays of recorded callers are ``virtual_call``.
 """
 
-import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, cast
 
 from runtime.agent import Json
 from runtime.conversation.events import MemorySet
 from runtime.errors import AgentError, ProjectError
-from runtime.models.factory import build_models
-from runtime.models.ports import ChatModel, ChatRequest, ModelEvent
+from runtime.models.ports import ChatModel
 from runtime.models.scripted_model import ScriptedModel, parse_steps
 from runtime.plane import InLoopAgent
 from runtime.project.model import EngineSpec, Project
 from runtime.store.memory_store import MemoryStore
-from runtime.tasks import closing_stream
 from voice.call.ports import Engines
 from voice.cli.engines import STT_LATENCY_S, TTS_LATENCY_S, build_engines
+from voice.cli.virtual_call import patient_models
 from voice.replay.measures import measure
 from voice.replay.scenarios.checks import Failure, check
 from voice.replay.scenarios.evidence import gather
@@ -32,14 +29,13 @@ from voice.replay.scenarios.player import PlayedScenario, play
 from voice.replay.scenarios.report import ScenarioResult
 from voice.replay.scenarios.wall import OutOfTimeError, WallWatch, watched
 from voice.replay.timeline import build_timeline
-from voice.replay.virtual_loop import VirtualLoop, run_virtual
+from voice.replay.virtual_loop import run_virtual
 
 __all__ = ["TtsName", "run_scenario"]
 
 TtsName = Literal["project", "local", "scripted"]
 
 _CONVERSATION: Final = "scenario"
-_NETWORKED: Final = frozenset({"openai", "azure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def run_scenario(
     begun = time.perf_counter()
     engines = _engines(project, scenario, tts)
     script = _script(scenario)
-    models = (script,) if script is not None else _models(project)
+    models = (script,) if script is not None else patient_models(project)
     try:
         with watched(project.root, wall_s) as watch:
             call = run_virtual(_perform(project, scenario, engines, models))
@@ -136,33 +132,6 @@ def _script(scenario: Scenario) -> ScriptedModel | None:
         return None
     steps = parse_steps(scenario.model.steps)
     return ScriptedModel(steps, repeat_last=scenario.model.repeat_last)
-
-
-def _models(project: Project) -> tuple[ChatModel, ...]:
-    return tuple(
-        _PatientModel(model) if spec.provider in _NETWORKED else model
-        for spec, model in zip(project.model_group, build_models(project), strict=True)
-    )
-
-
-class _PatientModel(ChatModel):
-    """A model behind a network: the call's time stands still while it is waited for."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    async def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
-        loop = cast(VirtualLoop, asyncio.get_running_loop())
-        async with closing_stream(self._model.stream(request)) as events:
-            while True:
-                with loop.outside():
-                    event = await anext(events, None)
-                if event is None:
-                    return
-                yield event
-
-    async def aclose(self) -> None:
-        await self._model.aclose()
 
 
 # ------------------------------------------------------------------ the verdict

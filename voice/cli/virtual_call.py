@@ -93,7 +93,7 @@ async def replay_in_loop(
     chosen = agent or AgentOptions()
     plane = InLoopAgent(
         project,
-        models=chosen.models or _models(project),
+        models=chosen.models or patient_models(project),
         new_conversation=lambda opened: f"replay-{opened.call}",
         keep_prompts=chosen.keep_prompts,
         setup=chosen.setup,
@@ -108,7 +108,12 @@ async def replay_in_loop(
         await engines.tts.aclose()
 
 
-def _models(project: Project) -> tuple[ChatModel, ...]:
+def patient_models(project: Project) -> tuple[ChatModel, ...]:
+    """The project's models for virtual time, which waits for those behind a network.
+
+    Raises:
+        ProjectError: a model can't be made.
+    """
     return tuple(
         _PatientModel(model) if spec.provider in _NETWORKED else model
         for spec, model in zip(project.model_group, build_models(project), strict=True)
