@@ -141,6 +141,8 @@ class CallSettings:
     silence_timeout_ms: int = 7000
     """0 = never."""
     silence_check_ins: int = 3
+    expiration_ms: int = 3_600_000
+    """A call in which the caller does nothing for this long is ended; 0 = never."""
     apology: str = "I'm sorry, something went wrong on my side. Could you say that again?"
     """Spoken by the voice plane when the agent plane is lost or a reply can't be spoken."""
 

@@ -22,7 +22,9 @@ from runtime.agent import (
     OpenCall,
     ToRuntime,
 )
+from runtime.conversation.state import ConversationState
 from runtime.engine.desk import SessionParts
+from runtime.engine.menu import Menu
 from runtime.engine.record import ConversationRecord
 from runtime.engine.search import Search
 from runtime.engine.session import Session
@@ -85,7 +87,8 @@ class InLoopAgent(AgentPlane):
             project=project,
             models=tuple(named),
             journal=self._journal,
-            search=Search(project),
+            search=Search.of(project),
+            menu=Menu(project),
             interrupted_through=self._slots.read,
             first_id=first_id,
             keep_prompts=keep_prompts,
@@ -157,6 +160,7 @@ class InLoopAgent(AgentPlane):
         await cancel_and_settle(*self._serving, *self._leaving)
         await _close_quietly("the store", self._journal.aclose(_CLOSE_S))
         await _close_quietly("the search", self._parts.search.aclose())
+        await _close_quietly("the menu", self._parts.menu.aclose())
         for _, model in self._parts.models:
             await _close_quietly("a model", model.aclose())
 
@@ -240,7 +244,9 @@ class InLoopAgent(AgentPlane):
                     past = await self._journal.load(wanted, LOAD_BOUND_S)
                     taken.record = ConversationRecord(wanted, past, self._journal.add)
                     taken.loaded = True
-                    return taken
+                    if not self._has_expired(taken.record.state, opening):
+                        return taken
+                    del self._conversations[wanted]
                 except Exception as error:
                     # Never write into a log that could not be read: the numbers would collide.
                     del self._conversations[wanted]
@@ -254,6 +260,14 @@ class InLoopAgent(AgentPlane):
         record = ConversationRecord(name, (), self._journal.add)
         fresh = self._conversations[name] = _Conversation(record)
         return fresh
+
+    def _has_expired(self, state: ConversationState, opening: OpenCall) -> bool:
+        """Whether the caller comes back too late to go on with a conversation."""
+        limit_ms = self._parts.project.settings.expiration_ms
+        if not limit_ms or opening.resumed or state.call is None:
+            return False
+        last_s = state.call.wall_start + state.at_ms / 1000
+        return (opening.wall_start - last_s) * 1000 > limit_ms
 
     def _leave(self, tasks: set[asyncio.Task[Any]], conversation: "_Conversation") -> None:
         """Keep tools that refused to end until they do, and their conversation with them."""

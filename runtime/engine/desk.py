@@ -13,6 +13,7 @@ from runtime.conversation.dialogue import Frame
 from runtime.conversation.events import Event, Fact, ToolSettled
 from runtime.conversation.memory import MemorySchema, value_of
 from runtime.conversation.state import ConversationState, wish_of
+from runtime.engine.menu import Menu
 from runtime.engine.outbox import Outbox
 from runtime.engine.record import ConversationRecord
 from runtime.engine.reporting import report_of
@@ -42,6 +43,7 @@ class SessionParts:
     models: tuple[tuple[str, ChatModel], ...]
     journal: WriteBehind
     search: Search
+    menu: Menu
     interrupted_through: Callable[[int], int]
     """Slot → highest interrupted turn, as the floor wrote it a moment ago."""
     first_id: int = 1

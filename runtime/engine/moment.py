@@ -14,6 +14,7 @@ from runtime.engine.builtin import Offer, builtin_tools, settable_name
 from runtime.engine.confirming import Confirming
 from runtime.engine.desk import Desk
 from runtime.engine.gates import open_tools
+from runtime.engine.menu import narrowed
 from runtime.engine.responses import Responses
 from runtime.engine.scope import TurnScope
 from runtime.engine.stack import Flow, Stack
@@ -87,7 +88,7 @@ def moment_of(
         scope.confirmation_is_stale or scope.asked_confirmation
     )
     made = confirming.call if held else None
-    flows = stack.flows()
+    flows = _offered(desk, stack.flows(), scope)
     offer = Offer(
         flows=tuple(flows),
         has_skill=skill is not None and not skill.engine_managed,
@@ -127,6 +128,14 @@ def moment_of(
             else None
         ),
     )
+
+
+def _offered(desk: Desk, flows: dict[str, Flow], scope: TurnScope) -> dict[str, Flow]:
+    """The flows on the menu: what the skill's prose names and what waits is on every one."""
+    kept = {frame.skill for frame in desk.state.dialogue.frames}.union(desk.project.before_end)
+    kept.update(flow.id for flow in flows.values() if flow.is_reference)
+    names = narrowed(flows, scope.menu, kept)
+    return {name: flow for name, flow in flows.items() if name in names}
 
 
 def _held_arguments(desk: Desk, made: CallMade | None) -> str:

@@ -23,6 +23,8 @@ class TurnScope:
     """(frame, visit) where the model has replied in words: there it is the caller's turn."""
     is_taken: bool = False
     """The caller's input was a value, and it is written."""
+    menu: tuple[int, list[str]] | None = None
+    """How many skills are offered, and those that fit best first; None = all."""
     passages: tuple[str, ...] | None = None
     """What a search of this turn found; None = there was none."""
     answered: set[str] = field(default_factory=set[str])

@@ -208,6 +208,8 @@ class Turn:
                 if move is Move.STUCK:
                     return await self._apologize()
             await self._desk.wait_stored()
+            if not scope.round:
+                scope.menu = await self._desk.parts.menu.fitting(self._state())
             scope.round += 1
             reply = await self._asking.ask()
             if reply.failed:
@@ -258,8 +260,11 @@ class Turn:
         moment = self._moment()
         top = self._desk.top
         scope.asked_in.add(top.id if top is not None else 0)
-        state = self._desk.state if self._begun else self._preview(scope.start)
-        return moment, build_request(self._desk, moment, scope, state)
+        return moment, build_request(self._desk, moment, scope, self._state())
+
+    def _state(self) -> ConversationState:
+        """The conversation with this turn begun."""
+        return self._desk.state if self._begun else self._preview(self.scope.start)
 
     def _moment(self) -> Moment:
         parts = self._parts

@@ -12,16 +12,13 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from runtime.errors import ProviderError
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from runtime.models.openai_client import Endpoint
 
 __all__ = ["Embedder", "EmbeddingWaits", "OpenAIEmbedder"]
 
-_DEFAULT_BASE = "https://api.openai.com/v1"
 _BATCH = 64
 _MAX_DIMENSIONS = 16_384
 
@@ -62,22 +59,22 @@ class OpenAIEmbedder(Embedder):
     def __init__(
         self,
         model: str,
+        endpoint: Endpoint | None = None,
         *,
-        api_base: str | None = None,
-        api_key: str | None = None,
         waits: EmbeddingWaits | None = None,
     ) -> None:
         """Prepare the client; nothing is sent yet.
 
         Args:
-            model: Name as the server knows it.
-            api_base: Root of the API; None = OpenAI's own.
-            api_key: None for servers that want none.
+            model: Name as the server knows it; on Azure the deployment's.
+            endpoint: Where it is served; None = by OpenAI.
             waits: Bounds on waiting.
         """
         self._model = model
         self._waits = waits or EmbeddingWaits()
-        self._client = _make_client(api_base or _DEFAULT_BASE, api_key, self._waits)
+        self._client = (endpoint or Endpoint()).client(
+            connect_s=self._waits.connect_s, answer_s=self._waits.answer_s
+        )
 
     @property
     def name(self) -> str:
@@ -149,19 +146,6 @@ def _senseless(what: str) -> ProviderError:
 
 
 # ------------------------------------------------------------------ the SDK's edge
-
-
-def _make_client(api_base: str, api_key: str | None, waits: EmbeddingWaits) -> AsyncOpenAI:
-    from openai import AsyncOpenAI, Timeout
-
-    return AsyncOpenAI(
-        base_url=api_base,
-        # The SDK wants some key, and would look for one in the environment.
-        api_key=api_key or "none",
-        timeout=Timeout(waits.answer_s, connect=waits.connect_s),
-        # Whether there is time to try again is known above.
-        max_retries=0,
-    )
 
 
 def _mapped(error: Exception) -> ProviderError:

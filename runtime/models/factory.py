@@ -27,10 +27,10 @@ def build_models(project: Project) -> tuple[ChatModel, ...]:
 
 def _build(spec: ModelSpec) -> ChatModel:
     match spec.provider:
-        case "openai":
+        case "openai" | "azure":
             from runtime.models import openai_model
 
-            return openai_model.from_options(spec.model, dict(spec.options))
+            return openai_model.from_options(spec.provider, spec.model, dict(spec.options))
         case "offline":
             from runtime.models.offline.model import OfflineModel
 

@@ -1,9 +1,9 @@
-"""Chat models behind any OpenAI-compatible ``api_base``, through the ``openai`` SDK.
+"""Chat models of OpenAI, of servers of the same API, and of Azure, through the ``openai`` SDK.
 
 Owns the request's shape, the putting together of calls that arrive in pieces, the bounds on
 waiting, and the mapping of failures; no failure's text carries a key, a prompt or the server's
-words. The SDK costs over a second to import, so that only building a model imports it. Models that
-need no key: ``rules_model``, ``scripted_model``.
+words. The SDK's client is ``openai_client``. Models that need no key: ``offline``,
+``scripted_model``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from runtime.agent import Json
 from runtime.errors import ProviderError
 from runtime.models.call_text import CallTextFilter
+from runtime.models.openai_client import Endpoint
 from runtime.models.ports import (
     CallAsked,
     CallCutOff,
@@ -32,13 +33,12 @@ from runtime.models.ports import (
 )
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import AsyncStream
     from openai.types.chat import ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
 _logger = logging.getLogger(__name__)
 
-DEFAULT_BASE = "https://api.openai.com/v1"
 _MAX_ARGUMENTS = 1 << 20
 
 
@@ -58,9 +58,8 @@ class OpenAIModel(ChatModel):
     def __init__(
         self,
         model: str,
+        endpoint: Endpoint | None = None,
         *,
-        api_base: str | None = None,
-        api_key: str | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
         waits: Waits | None = None,
@@ -68,9 +67,8 @@ class OpenAIModel(ChatModel):
         """Prepare the client; nothing is sent yet.
 
         Args:
-            model: Name as the server knows it.
-            api_base: Root of the API; None = OpenAI's own.
-            api_key: None for servers that want none.
+            model: Name as the server knows it; on Azure the deployment's.
+            endpoint: Where it is served; None = by OpenAI.
             temperature: 0..2; None = the server's default. A request's own value wins.
             max_tokens: Most tokens of a reply; None = the server's default.
             waits: Bounds on waiting.
@@ -78,9 +76,12 @@ class OpenAIModel(ChatModel):
         self._model = model
         self._temperature = temperature
         self._max_tokens = max_tokens
-        self._is_openai = api_base is None
+        endpoint = endpoint or Endpoint()
+        self._has_new_names = endpoint.has_new_names
         self._waits = waits or Waits()
-        self._client = _make_client(api_base or DEFAULT_BASE, api_key, self._waits)
+        self._client = endpoint.client(
+            connect_s=self._waits.connect_s, answer_s=self._waits.first_token_s
+        )
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
         """Stream the reply; closing the generator closes the connection at once.
@@ -144,29 +145,22 @@ class OpenAIModel(ChatModel):
             arguments["temperature"] = temperature
         if self._max_tokens is not None:
             # OpenAI's newer models refuse the old name, other servers know only that one.
-            name = "max_completion_tokens" if self._is_openai else "max_tokens"
+            name = "max_completion_tokens" if self._has_new_names else "max_tokens"
             arguments[name] = self._max_tokens
-        if self._is_openai:
+        if self._has_new_names:
             arguments["stream_options"] = {"include_usage": True}
         return arguments
 
 
-def from_options(model: str, options: Mapping[str, Json]) -> OpenAIModel:
+def from_options(provider: str, model: str, options: Mapping[str, Json]) -> OpenAIModel:
     """Build from what ``integrations.yml`` says, already checked."""
-    chosen = dict(options)
-    temperature = chosen.get("temperature")
-    max_tokens = chosen.get("max_tokens")
+    temperature, max_tokens = options.get("temperature"), options.get("max_tokens")
     return OpenAIModel(
         model,
-        api_base=_text(chosen.get("api_base")),
-        api_key=_text(chosen.get("api_key")),
+        Endpoint.of(provider, options),
         temperature=float(temperature) if isinstance(temperature, int | float) else None,
         max_tokens=max_tokens if isinstance(max_tokens, int) else None,
     )
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 # ------------------------------------------------------------------ the reply
@@ -304,19 +298,6 @@ def _sendable(text: str) -> str:
 
 
 # ------------------------------------------------------------------ the SDK's edge
-
-
-def _make_client(api_base: str, api_key: str | None, waits: Waits) -> AsyncOpenAI:
-    from openai import AsyncOpenAI, Timeout
-
-    return AsyncOpenAI(
-        base_url=api_base,
-        # The SDK wants some key, and would look for one in the environment.
-        api_key=api_key or "none",
-        timeout=Timeout(waits.first_token_s, connect=waits.connect_s),
-        # Trying again is decided above, where it is known whether the caller still waits.
-        max_retries=0,
-    )
 
 
 def _mapped(error: Exception) -> ProviderError:

@@ -29,7 +29,7 @@ FILE = "agent.yml"
 
 _SILENCE_MS = 30_000
 _TOOL_TIMEOUT_MS = 10_000
-_EXPIRATION_MIN = 60.0
+_EXPIRATION_MS = 3_600_000
 _MOST_MINUTES = 60 * 24 * 366
 _MOST_CHARACTERS = 100_000
 _IN_AGENT = ("rules", "voice")
@@ -61,7 +61,7 @@ class AgentFile:
     skill_retrieval: SkillRetrieval | None
     before_end: tuple[str, ...]
     """Ids of skills; whether they exist is for the loader to check."""
-    session_expiration_s: float
+    session_expiration_ms: int
     """0 = never."""
     is_maestro: bool
     """It is written in the older form, with ``rules`` or ``voice`` inside ``agent``."""
@@ -117,7 +117,7 @@ def read_agent(
         embeddings_place=embeddings_place,
         skill_retrieval=_skill_retrieval(top),
         before_end=_before_end(top.section("conversation")),
-        session_expiration_s=_expiration(top.section("session_config")),
+        session_expiration_ms=_expiration(top.section("session_config")),
         is_maestro=is_maestro,
     )
     top.done()
@@ -232,18 +232,17 @@ def _before_end(fields: Fields) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-def _expiration(fields: Fields) -> float:
-    """Minutes as a plain number, or a duration with its unit; in seconds."""
+def _expiration(fields: Fields) -> int:
+    """Minutes as a plain number, or a duration with its unit; in ms."""
     key = "session_expiration_time"
     node = fields.node(key)
     if isinstance(node, Scalar) and as_number(node) is None:
-        found_ms = fields.seconds_ms(key, round(_EXPIRATION_MIN * 60_000), _MOST_MINUTES * 60_000)
-        seconds = found_ms / 1000
+        expiration_ms = fields.seconds_ms(key, _EXPIRATION_MS, _MOST_MINUTES * 60_000)
     else:
         minutes = fields.number(key, 0.0, float(_MOST_MINUTES))
-        seconds = (_EXPIRATION_MIN if minutes is None else minutes) * 60
+        expiration_ms = _EXPIRATION_MS if minutes is None else round(minutes * 60_000)
     fields.done()
-    return seconds
+    return expiration_ms
 
 
 def _place_of(fields: Fields, key: str) -> Place:

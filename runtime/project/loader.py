@@ -21,6 +21,7 @@ from runtime.project.indexing import build_index
 from runtime.project.layout import AGENT, INTEGRATIONS, Layout, find_layout
 from runtime.project.maestro import recognise
 from runtime.project.model import ChannelSpec, Dialect, MemoryField, ModelSpec, Project
+from runtime.project.models_file import EMBEDDING_PROVIDERS
 from runtime.project.opening import folder_of
 from runtime.project.packaged_files import read_packaged
 from runtime.project.placed_conditions import FieldView, check_condition
@@ -139,6 +140,7 @@ class _Loading:
                 turn_taking=voice.turn_taking,
                 pause_after_filler_ms=voice.pause_after_filler_ms,
                 pause_between_messages_ms=voice.pause_between_messages_ms,
+                expiration_ms=agent.session_expiration_ms,
                 silence_timeout_ms=agent.silence_timeout_ms if silence_ms is None else silence_ms,
             ),
             tool_timeout_s=agent.tool_timeout_s,
@@ -153,7 +155,6 @@ class _Loading:
             index=build_index(self._layout, agent.language, agent.knowledge, self._problems),
             skill_retrieval=agent.skill_retrieval,
             before_end=agent.before_end,
-            session_expiration_s=agent.session_expiration_s,
             channels=voice.spec,
             warnings=(
                 *self._layout_warnings(integrations),
@@ -242,9 +243,23 @@ class _Loading:
         if found is None and agent.model_group and groups and INTEGRATIONS not in self._failing:
             self._unknown_group(agent.model_group, agent.model_group_place, groups)
         embeddings = agent.knowledge.embeddings
-        if embeddings and embeddings not in groups and INTEGRATIONS not in self._failing:
-            self._unknown_group(embeddings, agent.embeddings_place or Place(AGENT), groups)
+        if embeddings and INTEGRATIONS not in self._failing:
+            self._check_embeddings(embeddings, agent.embeddings_place or Place(AGENT), groups)
         return found or ()
+
+    def _check_embeddings(
+        self, name: str, place: Place, groups: Mapping[str, tuple[ModelSpec, ...]]
+    ) -> None:
+        if name not in groups:
+            self._unknown_group(name, place, groups)
+        elif groups[name] and groups[name][0].provider not in EMBEDDING_PROVIDERS:
+            self._problems.add(
+                place,
+                "unknown_value",
+                f"'{groups[name][0].provider}', the first model of the group '{name}', makes no "
+                "embeddings",
+                f"name a group whose first model is of {listed(EMBEDDING_PROVIDERS)}",
+            )
 
     def _unknown_group(self, name: str, place: Place, groups: Collection[str]) -> None:
         close = nearest(name, groups)

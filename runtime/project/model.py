@@ -187,9 +187,13 @@ class Project:
     skill_retrieval: SkillRetrieval | None = None
     before_end: tuple[str, ...] = ()
     """Skills that are offered before the conversation ends."""
-    session_expiration_s: float = 3600.0
-    """0 = never."""
     channels: ChannelSpec = ChannelSpec()
     """The one voice channel of the project."""
     warnings: tuple[str, ...] = ()
     """What is not wrong and still worth a look, one line each."""
+
+    @property
+    def embedding_model(self) -> ModelSpec | None:
+        """What makes vectors of texts; None = searches go by words alone."""
+        group = self.model_groups.get(self.knowledge.embeddings or "", ())
+        return group[0] if group else None

@@ -15,7 +15,7 @@ from runtime.project.orchestrator_file import DEFAULT_GROUP
 from runtime.project.problems import Problems
 from runtime.project.yaml_nodes import Node
 
-__all__ = ["read_groups"]
+__all__ = ["EMBEDDING_PROVIDERS", "read_groups"]
 
 _REQUEST_KEYS = frozenset({"api_base", "api_key", "temperature", "max_tokens"})
 _PROVIDER_KEYS: Mapping[str, frozenset[str]] = {
@@ -23,6 +23,7 @@ _PROVIDER_KEYS: Mapping[str, frozenset[str]] = {
     "azure": _REQUEST_KEYS | {"api_version", "deployment"},
     "offline": frozenset(),
 }
+EMBEDDING_PROVIDERS = ("azure", "openai")
 _FREE = "scripted"
 """Takes any options: it is for tests."""
 _PROVIDERS = (*_PROVIDER_KEYS, _FREE)
@@ -90,6 +91,13 @@ def _model(node: Node, name: str, problems: Problems) -> ModelSpec:
             f"'{fields.path('api_base')}' is missing",
             "add 'api_base: https://<resource>.openai.azure.com'",
         )
+    if provider == _NEEDS_BASE and fields.entry("api_key") is None:
+        fields.problem(
+            fields.place,
+            "missing_key",
+            f"'{fields.path('api_key')}' is missing",
+            "add 'api_key: ${AZURE_OPENAI_API_KEY}'",
+        )
     model = _name(fields, provider, dict(options))
     if keys is None:
         options = fields.rest()
@@ -98,10 +106,11 @@ def _model(node: Node, name: str, problems: Problems) -> ModelSpec:
 
 
 def _name(fields: Fields, provider: str, options: Mapping[str, Json]) -> str:
-    """The model's name; for Azure the deployment's will do."""
+    """The model's name as the server knows it: on Azure that is the deployment's."""
     deployment = options.get("deployment")
-    if provider == "azure" and isinstance(deployment, str):
-        return fields.text("model", deployment)
+    if isinstance(deployment, str):
+        fields.text("model")
+        return deployment
     if provider in ("openai", "azure"):
         return fields.required_text("model")
     return fields.text("model", "")

@@ -92,6 +92,7 @@ class Recorded:
     path: str
     headers: dict[str, str]
     body: dict[str, Json]
+    query: str = ""
 
 
 @dataclass(slots=True)
@@ -176,7 +177,8 @@ class FakeOpenAI:
             key.decode("latin-1"): value.decode("latin-1")
             for key, value in cast("list[tuple[bytes, bytes]]", scope["headers"])
         }
-        self.requests.append(Recorded(scope["path"], headers, json.loads(body)))
+        query = cast(bytes, scope["query_string"]).decode("latin-1")
+        self.requests.append(Recorded(scope["path"], headers, json.loads(body), query))
 
     async def _stream_until_gone(self, reply: Reply, receive: Receive, send: Send) -> None:
         assert self._stopping is not None

@@ -70,10 +70,11 @@ class Voice:
 
     # -- to the agent
 
-    def open(self, conversation: str | None = None) -> None:
-        """Connect the call."""
+    def open(self, conversation: str | None = None, *, later_s: float = 0.0) -> None:
+        """Connect the call, so many seconds later by the calendar."""
         self._zero_s = asyncio.get_running_loop().time()
-        opening = OpenCall(self.call, conversation, "test", "en", (), 1_700_000_000.0, self.slot)
+        wall_s = 1_700_000_000.0 + later_s
+        opening = OpenCall(self.call, conversation, "test", "en", (), wall_s, self.slot)
         self.agent.send(opening)
 
     def hear(
@@ -194,9 +195,9 @@ class Voice:
                 await self._next()
         return self.happened(event)[count - 1]
 
-    async def ready(self, conversation: str | None = None) -> CallReady:
+    async def ready(self, conversation: str | None = None, *, later_s: float = 0.0) -> CallReady:
         """Connect, and wait until the agent is there."""
-        self.open(conversation)
+        self.open(conversation, later_s=later_s)
         return await self.wait_for(CallReady)
 
     async def _next(self) -> None:

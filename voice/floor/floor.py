@@ -277,6 +277,9 @@ class Floor:
                 self._saying.speak_filler("wait")
             case "silence":
                 self._silence_due()
+            case "expiry":
+                if self._parts.silence.expires():
+                    self._closing.caller_gone(CallerGone("expired"))
             case "keys":
                 self._given.keys_timed_out()
             case "hang_up":

@@ -1,8 +1,11 @@
-"""What to do when nobody says anything: check-ins, then goodbye.
+"""What to do when nobody says anything: check-ins, then goodbye; and when a call has expired.
 
 Owns the clock of the caller's silence and how often it was broken by the agent. It runs only while
 the agent listens and the caller makes no sound; a wordless sound only pauses it; words, keys and
 taps start it anew. A changed limit counts from the start of the running wait.
+
+The second clock, the call's expiry, runs whatever the agent does: it ends calls that the first
+never would, because a tool hangs for hours or check-ins are turned off.
 """
 
 from runtime.agent import CallSettings
@@ -13,7 +16,16 @@ from voice.floor.waits import Wait
 class Silence:
     """The caller's silence since everything said was heard."""
 
-    __slots__ = ("_limit_ms", "_most", "_own_limit_ms", "_step", "_wait", "times")
+    __slots__ = (
+        "_acted_ms",
+        "_expiration_ms",
+        "_limit_ms",
+        "_most",
+        "_own_limit_ms",
+        "_step",
+        "_wait",
+        "times",
+    )
 
     def __init__(self, step: Step, settings: CallSettings) -> None:
         self._step = step
@@ -21,6 +33,8 @@ class Silence:
         self._most = settings.silence_check_ins + 1
         self._own_limit_ms = settings.silence_timeout_ms
         self._limit_ms = self._own_limit_ms
+        self._expiration_ms = settings.expiration_ms
+        self._acted_ms = 0
         self.times = 0
         """Check-ins since the caller last said or keyed anything."""
 
@@ -29,6 +43,8 @@ class Silence:
         self._most = settings.silence_check_ins + 1
         self._own_limit_ms = settings.silence_timeout_ms
         self._limit_ms = self._own_limit_ms
+        self._expiration_ms = settings.expiration_ms
+        self.expires()
 
     def limit(self, limit_ms: int | None) -> None:
         """Change how long this wait may last: None = the call's own, 0 = for ever."""
@@ -47,8 +63,19 @@ class Silence:
     def caller_acted(self) -> None:
         """The caller said, keyed or tapped something."""
         self.times = 0
+        self._acted_ms = self._step.now
         self._wait.restart()
         self._step.disarm("silence")
+
+    def expires(self) -> bool:
+        """Whether the call has expired; the clock is set for when that may be."""
+        if not self._expiration_ms:
+            return False
+        due = self._acted_ms + self._expiration_ms
+        if due <= self._step.now:
+            return True
+        self._step.arm("expiry", due)
+        return False
 
     def update(self, *, listening: bool, quiet: bool, undecided: bool) -> None:
         """Run, pause or forget the clock as things are now.

@@ -13,6 +13,7 @@ from runtime.knowledge.chunking import Chunk
 from runtime.knowledge.embeddings import Embedder, EmbeddingWaits, OpenAIEmbedder
 from runtime.knowledge.hybrid import HybridIndex, HybridSettings
 from runtime.knowledge.index import WEAK_COVERAGE, KnowledgeIndex
+from runtime.models.openai_client import Endpoint
 from tests.fakes.embeddings_server import Answer, FakeEmbeddings, vector
 from voice.replay.virtual_loop import run_virtual
 
@@ -26,9 +27,7 @@ CHUNKS = (
 
 def _embed(server: FakeEmbeddings, texts: Sequence[str], **waits: float) -> list[list[float]]:
     async def main() -> list[list[float]]:
-        embedder = OpenAIEmbedder(
-            "fake", api_base=server.base, api_key=KEY, waits=EmbeddingWaits(**waits)
-        )
+        embedder = OpenAIEmbedder("fake", Endpoint(server.base, KEY), waits=EmbeddingWaits(**waits))
         try:
             async with asyncio.timeout(10):
                 return await embedder.embed(texts)
@@ -115,7 +114,7 @@ def test_a_server_that_is_not_there_is_a_failure_to_try_again():
     with FakeEmbeddings() as server:
         pass
     with pytest.raises(ProviderError, match="connection") as caught:
-        asyncio.run(OpenAIEmbedder("fake", api_base=server_base(server)).embed(["x"]))
+        asyncio.run(OpenAIEmbedder("fake", Endpoint(server_base(server))).embed(["x"]))
     assert caught.value.retryable
 
 
@@ -258,7 +257,7 @@ def test_an_index_without_chunks_needs_no_embedder():
 
 def test_a_whole_search_over_the_real_sdk():
     async def main(base: str) -> list[str]:
-        embedder = OpenAIEmbedder("fake", api_base=base)
+        embedder = OpenAIEmbedder("fake", Endpoint(base))
         try:
             index = await HybridIndex.build(_words(), embedder, HybridSettings(query_wait_s=10))
             return [passage.file for passage in await index.search("reimbursed", 4)]

@@ -5,8 +5,10 @@ import logging
 
 import pytest
 
+from runtime.agent import Json
 from runtime.errors import ProviderError
-from runtime.models.openai_model import OpenAIModel, Waits
+from runtime.models.openai_client import AZURE_VERSION, Endpoint
+from runtime.models.openai_model import OpenAIModel, Waits, from_options
 from runtime.models.ports import (
     CallAsked,
     CallCutOff,
@@ -42,7 +44,7 @@ async def _all(model: OpenAIModel, request: ChatRequest = ASK) -> list[ModelEven
 
 def _run(server: FakeOpenAI, request: ChatRequest = ASK, **options: object) -> list[ModelEvent]:
     async def main() -> list[ModelEvent]:
-        model = OpenAIModel("fake", api_base=server.base, api_key=KEY, **options)  # type: ignore[arg-type]
+        model = OpenAIModel("fake", Endpoint(server.base, KEY), **options)  # type: ignore[arg-type]
         try:
             async with asyncio.timeout(10):
                 return await _all(model, request)
@@ -239,7 +241,7 @@ def test_a_server_that_is_not_there_is_a_retryable_failure():
         base = server.base
 
     async def main() -> None:
-        model = OpenAIModel("fake", api_base=base, api_key=KEY)
+        model = OpenAIModel("fake", Endpoint(base, KEY))
         try:
             await _all(model)
         finally:
@@ -254,7 +256,7 @@ def test_closing_the_stream_closes_the_connection_at_once():
     with FakeOpenAI([Reply((Text("a"), Stall()))]) as server:
 
         async def main() -> float:
-            model = OpenAIModel("fake", api_base=server.base, api_key=KEY)
+            model = OpenAIModel("fake", Endpoint(server.base, KEY))
             async with closing_stream(model.stream(ASK)) as stream:
                 assert await anext(stream) == TextDelta("a")
                 closed = asyncio.get_running_loop().time()
@@ -270,7 +272,7 @@ def test_a_cancelled_reader_closes_the_connection_at_once():
     with FakeOpenAI([Reply((Text("a"), Stall()))]) as server:
 
         async def main() -> float:
-            model = OpenAIModel("fake", api_base=server.base, api_key=KEY)
+            model = OpenAIModel("fake", Endpoint(server.base, KEY))
             begun = asyncio.Event()
 
             async def read() -> None:
@@ -296,9 +298,44 @@ def test_no_key_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     with FakeOpenAI([Reply((Text("ok"), Finish()))]) as server:
 
         async def main() -> None:
-            model = OpenAIModel("fake", api_base=server.base)
+            model = OpenAIModel("fake", Endpoint(server.base))
             await _all(model)
             await model.aclose()
 
         asyncio.run(main())
     assert KEY not in str(server.requests[0].headers)
+
+
+@pytest.mark.parametrize(
+    ("version", "sent_as", "has_usage"),
+    [(None, "max_completion_tokens", True), ("2024-06-01", "max_tokens", False)],
+)
+def test_azure_is_asked_by_deployment_with_its_own_key_header(
+    version: str | None, sent_as: str, has_usage: bool
+):
+    """The wire form of Azure OpenAI; versions from before September 2024 know the older names."""
+    with FakeOpenAI([Reply((Text("Hi."), Finish()))]) as server:
+        options: dict[str, Json] = {
+            "api_base": server.base.removesuffix("/v1"),
+            "api_key": KEY,
+            "max_tokens": 9,
+        }
+        if version is not None:
+            options["api_version"] = version
+
+        async def main() -> list[ModelEvent]:
+            model = from_options("azure", "desk-model", options)
+            try:
+                return await _all(model)
+            finally:
+                await model.aclose()
+
+        events = asyncio.run(main())
+    (sent,) = server.requests
+    assert events[0] == TextDelta("Hi.")
+    assert sent.path == "/openai/deployments/desk-model/chat/completions"
+    assert sent.query == f"api-version={version or AZURE_VERSION}"
+    assert sent.headers["api-key"] == KEY
+    assert "authorization" not in sent.headers
+    assert sent.body[sent_as] == 9
+    assert ("stream_options" in sent.body) is has_usage

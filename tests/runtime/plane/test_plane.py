@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -251,3 +252,34 @@ async def test_a_message_that_breaks_something_inside_costs_only_itself() -> Non
     await voice.wait_ended()
     assert voice.texts == ["Hi."]
     await agent.aclose()
+
+
+@pytest.mark.parametrize(
+    ("expiration_ms", "later_s", "goes_on"),
+    [(3_600_000, 3500.0, True), (3_600_000, 3700.0, False), (0, 1e8, True)],
+)
+def test_a_caller_who_comes_back_too_late_begins_a_new_conversation(
+    expiration_ms: int, later_s: float, goes_on: bool
+) -> None:
+    """Section 3, ``session_expiration_time``; the old conversation stays as it is."""
+    store = MemoryStore()
+    plain = make_project()
+    settings = replace(plain.settings, expiration_ms=expiration_ms)
+
+    @in_virtual_time
+    async def test() -> None:
+        script = [[Write("Hi.")], [Write("Hi again.")]]
+        project = replace(plain, settings=settings)
+        async with connected(script, project=project, store=store) as call:
+            call.voice.hear("hello")
+            await call.voice.wait_ended()
+            call.voice.close()
+            await asyncio.sleep(1)
+            again = Voice(call.agent, call=2)
+            ready = await again.ready("c1", later_s=later_s)
+            assert ready.conversation == ("c1" if goes_on else "c2")
+            again.hear("hello?")
+            await again.wait_ended()
+            assert ("hello" in [text for _, text in call.prompt()]) is goes_on
+
+    test()

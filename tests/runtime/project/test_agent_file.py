@@ -46,7 +46,7 @@ def test_every_key_has_the_default_of_the_format():
     assert read.embeddings_place is None
     assert read.skill_retrieval is None
     assert read.before_end == ()
-    assert read.session_expiration_s == 3600.0
+    assert read.session_expiration_ms == 3_600_000
     assert read.conditions == ()
     assert not read.is_maestro
 
@@ -122,7 +122,7 @@ session_config: {session_expiration_time: 0.5}
         (condition, Place("agent.yml", 29, 23))
     ]
     assert read.silence_timeout_ms == 120_000
-    assert read.session_expiration_s == 30.0
+    assert read.session_expiration_ms == 30_000
 
 
 def test_the_builtin_names_are_the_engines():
@@ -130,11 +130,11 @@ def test_the_builtin_names_are_the_engines():
 
 
 @pytest.mark.parametrize(
-    ("written", "seconds"), [("0", 0.0), ("60", 3600.0), ("90 min", 5400.0), ("45 s", 45.0)]
+    ("written", "ms"), [("0", 0), ("60", 3_600_000), ("90 min", 5_400_000), ("45 s", 45_000)]
 )
-def test_the_session_expires_after_minutes_or_a_duration(written: str, seconds: float):
+def test_the_session_expires_after_minutes_or_a_duration(written: str, ms: int):
     text = f"{SMALL}session_config: {{session_expiration_time: {written}}}\n"
-    assert _right(text).session_expiration_s == seconds
+    assert _right(text).session_expiration_ms == ms
 
 
 def test_a_filler_delay_of_nothing_turns_fillers_off():

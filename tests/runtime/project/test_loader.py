@@ -31,7 +31,7 @@ def test_a_small_project_gets_its_defaults(tmp_path: Path):
     loaded = project(root, {})
     assert (loaded.id, loaded.persona, loaded.language) == ("my-agent", "You are kind.", "en")
     assert loaded.settings == CallSettings(silence_timeout_ms=30_000)
-    assert (loaded.tool_timeout_s, loaded.session_expiration_s) == (10.0, 3600.0)
+    assert (loaded.tool_timeout_s, loaded.settings.expiration_ms) == (10.0, 3_600_000)
     assert loaded.channels == ChannelSpec()
     assert [spec.provider for spec in loaded.model_group] == ["scripted"]
     assert (loaded.dialect, loaded.index, loaded.warnings) == ("mantle", None, ())
@@ -82,6 +82,24 @@ def test_references_of_project_and_skills_become_one_index(tmp_path: Path):
     assert loaded.index is not None
     found = [loaded.index.search(words, 1)[0].file for words in ("when open nine", "which bus")]
     assert found == ["references/hours.md", "skills/desk/references/deep/way.md"]
+
+
+@pytest.mark.parametrize(
+    ("group", "code"),
+    [
+        ("{provider: offline}", "unknown_value"),
+        ("{provider: openai, model: m}", None),
+        ("{provider: azure, model: m, api_base: 'https://x', api_key: '${KEY:-}'}", None),
+    ],
+)
+def test_embeddings_need_a_model_that_makes_them(tmp_path: Path, group: str, code: str | None):
+    models = f"  - id: small\n    models: [{group}]\n"
+    files: dict[str, str | bytes | None] = {
+        "agent.yml": WHOLE["agent.yml"] + "knowledge_answering: {embeddings: small}\n",
+        "integrations.yml": WHOLE["integrations.yml"] + models,
+    }
+    found = _codes(tmp_path, files) if code else project(tmp_path, files).knowledge.embeddings
+    assert found == ([("agent.yml:5:35", code)] if code else "small")
 
 
 def test_what_a_collect_step_fills_may_be_set_by_the_model(tmp_path: Path):

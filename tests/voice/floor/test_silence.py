@@ -197,3 +197,28 @@ def test_a_check_in_leaves_the_question_open() -> None:
     scene.do(TurnEnded(CALL, 2, "done"))
     scene.until(heard + 4800)
     assert len(silences(scene)) == 2
+
+
+def test_a_call_without_the_caller_expires_whatever_the_agent_does() -> None:
+    """R54: the tool that hangs is cancelled, the call ended."""
+    settings = CallSettings(silence_timeout_ms=0, expiration_ms=60_000)
+    scene = Scene(settings)
+    scene.reply("Good morning.", ms=1000)
+    scene.says(20_000, 20_500, "What do you have?")
+    scene.until(22_000)
+    scene.tool("hangs")
+    begun = scene.starts()[-1]
+    scene.until(begun.at_ms + 59_900)
+    assert not scene.ended()
+    scene.until(begun.at_ms + 60_100)
+    assert [(i.turn, i.cause, i.evidence) for i in scene.interrupts()] == [
+        (begun.turn, "hang_up", "expired")
+    ]
+    assert scene.ended() == [EndCall("expired")]
+
+
+def test_a_call_that_never_expires_does_not() -> None:
+    scene = Scene(CallSettings(silence_timeout_ms=0, expiration_ms=0))
+    scene.reply("Good morning.", ms=1000)
+    scene.until(100 * 3_600_000)
+    assert not scene.ended() and not scene.floor.armed_timers
