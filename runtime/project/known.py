@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from runtime.project.model import PROJECT_NAMESPACE, MemoryField
+from runtime.tools.definition import ToolDef
 
 __all__ = ["KnownThings"]
 
@@ -18,7 +19,7 @@ class KnownThings:
 
     skills: Collection[str] = ()
     """Ids of all skills, packaged ones included."""
-    tools: Collection[str] | None = ()
+    tools: Mapping[str, ToolDef] | None = field(default_factory=dict[str, ToolDef])
     """Of this skill: its own and what it imports, without hooks."""
     memory: Collection[MemoryField] | None = ()
     """Of the whole project."""

@@ -103,7 +103,7 @@ class _Reading:
             self._check_wording(own, project, skills)
         for skill_id, text in self._packaged.skills.items():
             if skill_id not in skills:
-                packaged = finish(text, dataclasses.replace(known, tools=()), given.problems)
+                packaged = finish(text, dataclasses.replace(known, tools={}), given.problems)
                 skills[skill_id] = dataclasses.replace(packaged, packaged=True)
         self._warnings += checks.remarks(skills.values())
         for wording in (*own.values(), project):
@@ -170,7 +170,7 @@ class _Reading:
         are_known = local is not None and tools.shared is not None
         skill = finish(
             draft,
-            dataclasses.replace(known, tools=self._names(attached) if are_known else None),
+            dataclasses.replace(known, tools=self._callable(attached) if are_known else None),
             given.problems,
         )
         if local is not None:
@@ -205,8 +205,8 @@ class _Reading:
                     "use memory.get and memory.set; set(field, None) clears a field",
                 )
 
-    def _names(self, attached: Mapping[str, ToolDef]) -> list[str]:
-        return [name for name, tool in attached.items() if tool.hook_for is None]
+    def _callable(self, attached: Mapping[str, ToolDef]) -> dict[str, ToolDef]:
+        return {name: tool for name, tool in attached.items() if tool.hook_for is None}
 
     def _check_project_sources(
         self, skills: Mapping[str, Skill], project: Mapping[str, Response], tools: ProjectTools

@@ -31,6 +31,7 @@ from runtime.project.skill_model import (
     ValueRef,
 )
 from runtime.project.skill_scope import Scope
+from runtime.project.tool_parameters import check_parameters
 from runtime.project.yaml_nodes import Mapping as MappingNode
 from runtime.project.yaml_nodes import Node, Scalar, as_bool, as_json
 from runtime.project.yaml_nodes import Sequence as SequenceNode
@@ -170,13 +171,18 @@ class StepReader:
         if tool:
             self._scope.tool(tool, place)
         written = self._block_of_keys(fields, "parameters", "<parameter>: <value>").keys()
-        parameters = [(item.key, self._parameter(item.value, fields)) for item in written]
+        problems, known = self._scope.problems, self._scope.known
+        before = len(problems.found)
+        given = [(item, self._parameter(item.value, fields)) for item in written]
+        definition = (known.tools or {}).get(tool) if known.memory is not None else None
+        if definition is not None and len(problems.found) == before:
+            check_parameters(definition, given, known.fields, place, problems)
         step = ToolStep(
             id=head.id,
             next=head.next,
             place=head.place,
             tool=tool,
-            parameters=tuple(parameters),
+            parameters=tuple((item.key, value) for item, value in given),
         )
         return step if tool else None
 
@@ -282,6 +288,14 @@ class StepReader:
 
     def _link(self, fields: Fields, head: Head) -> Step | None:
         target, place = self._named(fields, "link", head)
+        following = fields.entry("next")
+        if following is not None:
+            self._scope.refuse(
+                following.place,
+                "no_effect",
+                "'link' hands over for good: nothing comes back to its 'next'",
+                "take 'next' away, or write 'call' to come back",
+            )
         kind: Literal["block", "skill"]
         if target in self._scope.blocks:
             kind = "block"

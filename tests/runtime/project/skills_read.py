@@ -8,6 +8,8 @@ from runtime.project.model import MemoryField
 from runtime.project.problems import Problems
 from runtime.project.skill_file import KnownThings, finish, read_skill
 from runtime.project.skill_model import Block, Skill
+from runtime.tools.definition import ToolDef
+from runtime.tools.result import ToolResult
 
 FILE = "skills/cards/skill.md"
 FRONT = "---\nname: Cards\ndescription: Replace a card.\n---\n"
@@ -22,9 +24,34 @@ FIELDS: tuple[MemoryField, ...] = (
     MemoryField(namespace="login", name="tries", type="int"),
     MemoryField(namespace="login", name="secret", type="text", private=True),
 )
+
+
+def _tool(name: str, required: tuple[str, ...] = (), **types: Any) -> ToolDef:
+    schemas: Any = {n: t if isinstance(t, dict) else {"type": t} for n, t in types.items()}
+    parameters: dict[str, Any] = {"properties": schemas, "required": list(required)}
+    return ToolDef(name=name, description="Does it.", parameters=parameters, fn=_nothing)
+
+
+async def _nothing(**_: object) -> ToolResult:
+    return ToolResult()
+
+
+TOOLS = (
+    _tool("lock_card", card="string", why="string", n="integer", deep="array"),
+    _tool("find_cards"),
+    _tool(
+        "order",
+        ("card", "amount"),
+        card="string",
+        amount="number",
+        sure="boolean",
+        how={"type": "string", "enum": ["fast", "slow"]},
+        own={"$ref": "#"},
+    ),
+)
 KNOWN: dict[str, Any] = {
     "skills": ("cards", "login"),
-    "tools": ("lock_card", "find_cards"),
+    "tools": {tool.name: tool for tool in TOOLS},
     "memory": FIELDS,
     "responses": ("utter_ask_card", "utter_done", "utter_sure", "utter_no"),
     "preconditions": ("signed_in",),

@@ -293,6 +293,19 @@ def test_keys_are_complete_by_length_or_by_a_key(keys: str, rule: KeyRule):
         "  - execute_tool: lock_card\n    parameters: {card: «not_readable»session.login.secret}",
         "  - execute_tool: lock_card\n    parameters: {card: «bad_value»session.card}",
         "  - execute_tool: lock_card\n    parameters: {n: «ambiguous_number»1_000}",
+        "  - execute_tool: «missing_parameter»order",
+        "  - execute_tool: order\n    parameters: {card: session.cards.card, amount: 2.5}",
+        "  - execute_tool: order\n    parameters: {card: session.cards.card, amount: 3,"
+        " «unknown_parameter»hwo: fast}",
+        "  - execute_tool: «missing_parameter»order\n    parameters: {card: a}",
+        "  - execute_tool: lock_card\n    parameters: {card: «wrong_type»session.cards.amount}",
+        "  - execute_tool: lock_card\n    parameters: {card: «wrong_type»7, n: «wrong_type»yes,"
+        " deep: «wrong_type»x, why: «wrong_type»~}",
+        "  - execute_tool: order\n    parameters: {card: a, amount: «wrong_type»true, own: 3}",
+        "  - execute_tool: order\n    parameters: {card: a,"
+        " amount: «wrong_type»session.cards.sure}",
+        "  - execute_tool: order\n    parameters: {card: a, amount: 3, sure: session.cards.sure,"
+        " how: «unknown_value»soon}",
         # set_memory
         "  - set_memory: «wrong_type»sure",
         "  - set_memory: «wrong_type»{}",
@@ -308,6 +321,7 @@ def test_keys_are_complete_by_length_or_by_a_key(keys: str, rule: KeyRule):
         "  - call: researcher\n    exit_if: [«unknown_field»session.cards.x]",
         "  - call: researcher\n    exit_if: «bad_condition»[]",
         "  - link: «unknown_target»researcher",
+        "  - link: login\n    «no_effect»next: END",
         "  - link: login\n    «unknown_key»exit_if: [session.cards.sure]",
     ],
 )
