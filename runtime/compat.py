@@ -47,14 +47,14 @@ _CONTEXT = {
 }
 _RESULT = {"ToolResult": "runtime.tools.result:ToolResult"}
 _BUTTONS = {"Button": "runtime.tools.buttons:Button"}
-_DECORATOR = {"tool": "runtime.tools.decorator:tool", **_CONTEXT, **_RESULT}
 _ERRORS = {
     name: f"runtime.errors:{name}" for name in ("MemoryWriteError", "ProjectMemoryAlreadySetError")
 }
+_DECORATOR = {"tool": "runtime.tools.decorator:tool", **_CONTEXT, **_RESULT, **_ERRORS}
 _TOOLS: Mapping[str, Mapping[str, str]] = {
     "": {**_DECORATOR, **_BUTTONS},
     ".buttons": _BUTTONS,
-    ".context": _CONTEXT,
+    ".context": {**_CONTEXT, **_ERRORS},
     ".decorator": _DECORATOR,
     ".errors": _ERRORS,
     ".result": _RESULT,

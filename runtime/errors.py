@@ -78,6 +78,10 @@ class ToolLoadingError(ToolError):
     """A tool module can't be imported: names the file and the cause."""
 
 
+class ProjectToolsError(ProjectError, ToolLoadingError):
+    """A project can't be loaded, its tools among the reasons."""
+
+
 class MemoryWriteError(ToolError):
     """A memory write that the schema or the scope forbids."""
 

@@ -229,6 +229,8 @@ def _writable_field(schema: MemorySchema, name: object, skill: str) -> MemoryFie
     if not isinstance(name, str):
         raise MemoryWriteError("a memory name is a string")
     namespace, _, rest = name.rpartition(".")
+    if namespace and schema.dialect == "maestro" and namespace != _RESERVED:
+        raise MemoryWriteError(f"{name}: a write names its field alone, as in {rest}")
     if namespace == _RESERVED or name == _RESERVED:
         raise MemoryWriteError("system.* is reserved")
     if namespace not in ("", PROJECT, skill):

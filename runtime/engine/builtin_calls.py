@@ -14,7 +14,7 @@ from runtime.engine import builtin
 from runtime.engine.desk import Desk
 from runtime.engine.moment import Moment
 from runtime.engine.responses import Responses
-from runtime.engine.scope import TurnScope
+from runtime.engine.scope import Refused, TurnScope
 from runtime.engine.stack import Stack
 from runtime.engine.steps import Steps
 from runtime.engine.writes import Writes
@@ -33,7 +33,7 @@ _logger = logging.getLogger(__name__)
 class Done:
     """How a call of the engine's own went."""
 
-    refused: str | None = None
+    refused: Refused | None = None
     """Why it was not done."""
     result: Json = None
     """What the model reads; None = just that it is done."""
@@ -103,12 +103,12 @@ class BuiltinCalls:
     def _activate(self, scope: TurnScope, moment: Moment, flow_id: str) -> Done:
         flow = self._stack.flows().get(flow_id) or moment.flows.get(flow_id)
         if flow is None:
-            return Done(refused="it can't be started now")
+            return Done(refused=Refused("it can't be started now"))
         top = self._desk.top
         if flow.block is not None and top is not None and top.skill == flow.skill:
             self._steps.start_block(scope, top, flow.block)
         elif top is not None and top.skill == flow.skill:
-            return Done(refused="it is active already")
+            return Done(refused=Refused("it is active already"))
         else:
             self._stack.go_to(scope.turn, flow)
         return Done()

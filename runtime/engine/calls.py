@@ -21,7 +21,7 @@ from runtime.engine.desk import Desk
 from runtime.engine.gates import constraint_of, is_open
 from runtime.engine.moment import Moment
 from runtime.engine.responses import Responses
-from runtime.engine.scope import TurnScope
+from runtime.engine.scope import Refused, TurnScope
 from runtime.engine.stack import Stack
 from runtime.engine.steps import Steps
 from runtime.models.ports import RequestedCall
@@ -168,7 +168,7 @@ class Calls:
             this.scope, this.moment, call_id, call.name, values, beside_text=this.beside_text
         )
         if done.refused is not None:
-            self._refuse(this, call_id, done.refused)
+            self._refuse(this, call_id, done.refused.reason, by_author=done.refused.by_author)
             return
         this.only_writes &= done.is_write or call.name == LISTEN
         this.scope.owes_reply |= done.owes_reply
@@ -302,9 +302,9 @@ class Calls:
 
     # -- outcomes
 
-    def _refuse(self, this: _Round, call_id: int, reason: str) -> None:
+    def _refuse(self, this: _Round, call_id: int, reason: str, *, by_author: bool = False) -> None:
         this.mistaken = True
-        this.scope.refused = reason
+        this.scope.refused = Refused(reason, by_author)
         self._settle(this, call_id, "failed", refusal("failed", reason))
 
     def _settle(self, this: _Round, call_id: int, outcome: ToolOutcome, result: str) -> None:

@@ -273,16 +273,26 @@ class Desk:
 
 
 def llm_config(project: Project) -> Mapping[str, Json]:
-    """The orchestrator's model settings as tools see them; what may be a secret is left out."""
+    """The orchestrator's model settings as tools see them, ready for a model call of their own."""
     models: list[Json] = [
         {
             "provider": spec.provider,
             "model": spec.model,
-            **{key: value for key, value in spec.options if key in _SHOWN_OPTIONS},
+            **{key: _hidden(key, value) for key, value in spec.options},
         }
         for spec in project.model_group
     ]
     return {"models": models}
 
 
-_SHOWN_OPTIONS = frozenset({"api_base", "temperature", "max_tokens"})
+class _Secret(str):
+    """A key that works as one and does not show where its record is printed or logged."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
+def _hidden(key: str, value: Json) -> Json:
+    return _Secret(value) if isinstance(value, str) and key == "api_key" else value

@@ -5,7 +5,7 @@ Owns what is written before the model is asked.
 
 from runtime.conversation.events import OfferedButton, Writer
 from runtime.engine.parts import EngineParts
-from runtime.engine.scope import TurnScope
+from runtime.engine.scope import Refused, TurnScope
 from runtime.project.skill_model import CollectStep
 
 __all__ = ["take_input"]
@@ -37,6 +37,12 @@ async def _take_keys(parts: EngineParts, scope: TurnScope, keys: str) -> None:
         return
     finish = step.keys.finish
     digits = keys.removesuffix(finish) if finish else keys
+    wanted = step.keys.length
+    if wanted is not None and len(digits) < wanted:
+        # A pause among the keys ends the input: what came of it is no value.
+        reason = f"{len(digits)} digits were keyed, and {wanted} are needed"
+        _refuse(scope, Refused(reason))
+        return
     await _write(parts, scope, f"{step.namespace}.{step.field}", digits, "keys")
 
 
@@ -66,10 +72,15 @@ async def _write(
 ) -> bool:
     refused = await parts.writes.write(scope.turn, {name: value}, writer)
     if refused is not None:
-        scope.note = f"What the caller entered was not accepted: {refused}"
+        _refuse(scope, refused)
         return False
     # The words were this value: there is nothing left in them for the model.
     top = parts.desk.top
     scope.asked_in.add(top.id if top is not None else 0)
     scope.is_taken = True
     return True
+
+
+def _refuse(scope: TurnScope, refused: Refused) -> None:
+    scope.refused = refused
+    scope.note = f"What the caller entered was not accepted: {refused.reason}."

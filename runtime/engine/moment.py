@@ -6,6 +6,7 @@ reads it as data (``runtime.models.situation``).
 
 from dataclasses import dataclass
 
+from runtime.agent import Expect
 from runtime.conversation.dialogue import BlockPlace, Frame
 from runtime.conversation.memory import MemorySchema, masked, value_of
 from runtime.conversation.prompt_history import heard_text
@@ -27,7 +28,7 @@ from runtime.models.situation import (
     Situation,
 )
 from runtime.project.model import MemoryField
-from runtime.project.skill_model import CollectStep, InstructStep, Skill, Step
+from runtime.project.skill_model import CollectStep, InstructStep, Skill, Step, ToolStep
 from runtime.tools.definition import ToolDef
 
 __all__ = ["Moment", "moment_of", "situation_of"]
@@ -81,7 +82,9 @@ def moment_of(
     settable = schema.settable(skill.id) if skill is not None else ()
     collecting = schema.field(step.namespace, step.field) if isinstance(step, CollectStep) else None
     correctable = tuple(
-        f for f in settable if f is not collecting and value_of(desk.state, f) is not None
+        f
+        for f in settable
+        if f is not collecting and desk.state.memory.get((f.namespace, f.name)) is not None
     )
     held = confirming.is_in_front
     may_resolve = confirming.was_asked and not (
@@ -177,15 +180,23 @@ def situation_of(
         prose=prose,
         collecting=_collecting(desk, moment),
         question=moment.question,
-        settable=tuple(_asked(desk, f, moment.settable) for f in moment.settable),
-        correctable=tuple(_asked(desk, f, moment.correctable) for f in moment.correctable),
+        settable=tuple(_asked(desk, moment, f, moment.settable) for f in moment.settable),
+        correctable=tuple(_asked(desk, moment, f, moment.correctable) for f in moment.correctable),
         pending=_pending(moment),
         passages=scope.passages,
         has_knowledge=desk.project.index is not None,
         last_line=_last_line(state),
         just_done=tuple(scope.just_done),
-        refused=scope.refused,
+        refused=scope.refused.reason if scope.refused is not None else None,
+        refused_by_author=scope.refused is not None and scope.refused.by_author,
+        step_cancelled=_step_cancelled(moment),
     )
+
+
+def _step_cancelled(moment: Moment) -> str:
+    """The tool whose call for the active step was cut off."""
+    is_cut_off = moment.place is not None and moment.place.outcome == "cancelled"
+    return moment.step.tool if is_cut_off and isinstance(moment.step, ToolStep) else ""
 
 
 def _flow(desk: Desk, flow: Flow) -> FlowOption:
@@ -208,7 +219,7 @@ def _collecting(desk: Desk, moment: Moment) -> AskedField | None:
     if not isinstance(step, CollectStep) or field is None:
         return None
     among = moment.settable if field in moment.settable else (*moment.settable, field)
-    asked = _asked(desk, field, among)
+    asked = _asked(desk, moment, field, among)
     buttons = _button_choices(desk.schema, desk.state, field)
     return AskedField(
         asked.name,
@@ -220,7 +231,9 @@ def _collecting(desk: Desk, moment: Moment) -> AskedField | None:
     )
 
 
-def _asked(desk: Desk, field: MemoryField, among: tuple[MemoryField, ...]) -> AskedField:
+def _asked(
+    desk: Desk, moment: Moment, field: MemoryField, among: tuple[MemoryField, ...]
+) -> AskedField:
     choices = tuple(ChoiceOption(v.replace("_", " "), v) for v in field.enum_values)
     offered = desk.state.offered.get(f"{field.namespace}.{field.name}", ())
     choices = choices or tuple(ChoiceOption(b.title, b.payload) for b in offered)
@@ -229,9 +242,20 @@ def _asked(desk: Desk, field: MemoryField, among: tuple[MemoryField, ...]) -> As
         settable_name(field, among),
         field.type,
         field.description or "",
+        _expected(moment.skill, field),
         choices=choices,
         value=value,
     )
+
+
+def _expected(skill: Skill | None, field: MemoryField) -> Expect:
+    """What an answer for the field looks like, wherever in the skill it is asked for."""
+    for block in skill.blocks if skill is not None else ():
+        for step in block.steps:
+            if isinstance(step, CollectStep) and step.field == field.name:
+                if step.namespace == field.namespace:
+                    return step.expect
+    return Expect()
 
 
 def _button_choices(

@@ -25,6 +25,7 @@ from runtime.project.skill_model import (
     ProsePart,
     Skill,
     SkillToken,
+    ToolStep,
     ToolToken,
 )
 from runtime.tools.arguments import canonical_json
@@ -55,6 +56,11 @@ TEXT_RULES = ("Answer in short, plain sentences. Ask one question at a time.", *
 _FILLER = "Before a tool that takes a while, say in a few words what you are doing."
 _KNOWLEDGE = (
     "Answer from these passages alone. If they do not hold the answer, say so, or call cannot_help."
+)
+_CUT_OFF = (
+    "The caller spoke while `{}` ran, and it was stopped before it was done. The system calls it "
+    "again after your reply, unless the caller wants something else: then record that or cancel "
+    "the skill. Answer what they said, shortly, or write nothing."
 )
 _TEXT_CHANNELS = frozenset({"text", "chat"})
 
@@ -172,6 +178,8 @@ def _skill_text(desk: Desk, moment: Moment) -> str:
             return f"{title}\n{text}"
         case CollectStep():
             return f"{title}\n{_collecting(moment, step)}"
+        case ToolStep() if moment.place is not None and moment.place.outcome == "cancelled":
+            return f"{title}\n{_CUT_OFF.format(step.tool)}"
         case _ if moment.place is not None:
             return title
         case _:

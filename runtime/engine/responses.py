@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from runtime.agent import Expect, Json, SayKind
 from runtime.conversation.events import OfferedButton, ResponseGiven, ToolAsked
 from runtime.engine.desk import Desk
-from runtime.engine.gates import holds
+from runtime.engine.gates import holds, is_open
 from runtime.engine.scope import TurnScope
 from runtime.models.ports import ChatMessage, ChatRequest, TextDelta
 from runtime.project.response_model import ButtonSource, StaticButton, ValuePart, Variant
@@ -146,7 +146,9 @@ class Responses:
         desk = self._desk
         owner = desk.project.skills.get(skill)
         definition = owner.tools.get(source.tool) if owner is not None else None
-        if definition is None:
+        if owner is None or definition is None:
+            return []
+        if not is_open(owner, definition.name, desk.reader(skill)):
             return []
         sink: list[Button] = []
         call_id = desk.next_call_id()

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 
 from runtime.agent import Expect, Input, SayKind, StartTurn
 
-__all__ = ["TurnScope"]
+__all__ = ["Refused", "TurnScope"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why something could not be done."""
+
+    reason: str
+    """For the model."""
+    by_author: bool = False
+    """A hook of the project says it."""
 
 
 @dataclass(slots=True)
@@ -31,10 +41,12 @@ class TurnScope:
     """Tools whose confirmation was answered in this turn: the model must not call them again."""
     asked_confirmation: bool = False
     """The held call's question was put in this turn."""
+    must_phrase: bool = False
+    """The model's reply did not ask what it was to ask: its next one counts as the question."""
     confirmation_is_stale: bool = False
     """The caller's words came before the question was heard: they answer something else."""
-    refused: str | None = None
-    """Why the latest call could not be made."""
+    refused: Refused | None = None
+    """Why the latest call could not be made, or what was keyed or tapped not taken."""
     just_done: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """(tool, outcome) of the model's calls of this turn."""
     note: str = ""

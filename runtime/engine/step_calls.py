@@ -25,7 +25,7 @@ from runtime.tools.runner import refusal
 
 __all__ = ["StepCalls", "ToolMove"]
 
-DECLINED = "utter_confirmation_declined"
+_DENIED = "The caller has said no to {}, and it was not done. Tell them so, in a few words."
 
 _LOOK_S = 0.1
 
@@ -40,7 +40,7 @@ class ToolMove(Enum):
     PHRASE = auto()
     """The model is to ask the caller."""
     CONSIDER = auto()
-    """The model is to hear the caller first."""
+    """The model is to hear the caller first, or to say something."""
     AGAIN = auto()
     """Look at the step again."""
 
@@ -62,7 +62,9 @@ class StepCalls:
     ) -> ToolMove:
         """Bring the step as far as it comes without the caller."""
         if place.denied:
-            return await self._denied(scope, skill, step)
+            return await self._denied(scope, frame, skill, step, place)
+        if place.outcome == "cancelled" and not scope.has_considered(frame.id):
+            return ToolMove.CONSIDER  # what cut it off may well be a "no, stop"
         if place.call_id is None or place.outcome == "cancelled":
             return await self._ask(scope, frame, skill, step)
         if place.outcome is not None:
@@ -153,15 +155,22 @@ class StepCalls:
             await running.settled.wait()
         return ToolMove.AGAIN
 
-    async def _denied(self, scope: TurnScope, skill: Skill, step: ToolStep) -> ToolMove:
+    async def _denied(
+        self, scope: TurnScope, frame: Frame, skill: Skill, step: ToolStep, place: BlockPlace
+    ) -> ToolMove:
         confirmation = constraint_of(skill, step.tool).confirmation
         line = confirmation.denial if confirmation is not None else None
-        await self._responses.give(scope, line or DECLINED)
-        return ToolMove.DONE
+        if line is not None and await self._responses.give(scope, line) is not None:
+            return ToolMove.DONE
+        if (frame.id, place.visit) in scope.replied_at:
+            return ToolMove.DONE
+        scope.note = _DENIED.format(step.tool)
+        return ToolMove.CONSIDER
 
     async def _after(
         self, scope: TurnScope, skill: Skill, step: ToolStep, *, succeeded: bool
     ) -> ToolMove:
+        """Say how it went; no model is there to say that a step's call was refused either."""
         constraint = constraint_of(skill, step.tool)
         line = constraint.on_success if succeeded else constraint.on_failure
         if line is not None:

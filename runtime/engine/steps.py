@@ -44,6 +44,9 @@ MOST_MOVES = 200
 """In one turn; a block that needs more goes round in a circle."""
 
 _UNMET = "utter_precondition_unmet"
+_QUESTION_MARKS = frozenset("?？؟;՞")
+"""Of Latin and most other scripts, of Chinese and Japanese, Arabic, Greek, Armenian."""
+_PHRASE = "The held call was not asked about. Ask the caller to confirm it, in one short question."
 
 
 class Move(Enum):
@@ -366,11 +369,19 @@ class Steps:
         self.note_reply(scope)
         frame = self._desk.top
         if self.confirming.is_in_front and self.confirming.rule().question is None:
-            self.confirming.phrased(scope, say, text)
+            self._phrased(scope, say, text)
         elif frame is not None and isinstance(self.step, InstructStep):
             place = frame.place
             if place is not None and not place.was_asked:  # ``asked_turn``: of the first reply
                 self._desk.record(scope.turn, StepAsked(frame.id, say))
+
+    def _phrased(self, scope: TurnScope, say: int, text: str) -> None:
+        """The reply is the held call's question; one that asks nothing is asked for once more."""
+        if scope.must_phrase or not _QUESTION_MARKS.isdisjoint(text):
+            self.confirming.phrased(scope, say, text)
+            return
+        scope.must_phrase = scope.owes_reply = True
+        scope.note = _PHRASE
 
     def note_reply(self, scope: TurnScope) -> None:
         """Where the dialogue stands, the model has had its say."""
@@ -420,6 +431,8 @@ class Steps:
         if self.confirming.is_in_front:
             return self.confirming.rule().question is not None
         step = self.step
+        if isinstance(step, ToolStep):
+            return True  # its call goes on, or is made again
         return isinstance(step, CollectStep) and step.utterance is not None
 
     def listening(self, scope: TurnScope) -> tuple[Expect, KeyRule | None]:

@@ -162,7 +162,8 @@ class Turn:
         """
         confirming, scope = self._parts.steps.confirming, self.scope
         can_answer = confirming.may_be_answered(scope.input)
-        scope.confirmation_is_stale = confirming.is_in_front and not can_answer
+        # Also of one that comes back to the front in the course of this turn: it is asked again.
+        scope.confirmation_is_stale = confirming.held is not None and not can_answer
 
     def _start_session(self) -> None:
         """Run the skill that begins a conversation, with its first turn, whatever that is."""

@@ -12,6 +12,8 @@ from runtime.agent import Json
 from runtime.conversation.events import MemorySet, ToolAsked, Writer
 from runtime.conversation.memory import coerced, value_of, writable
 from runtime.engine.desk import Desk
+from runtime.engine.responses import as_text
+from runtime.engine.scope import Refused
 from runtime.errors import MemoryWriteError, ProjectMemoryAlreadySetError
 from runtime.project.model import MemoryField
 from runtime.tools.arguments import canonical_json
@@ -30,11 +32,11 @@ class Writes:
 
     async def write(
         self, turn: int, values: Mapping[str, Json], writer: Writer, call_id: int | None = None
-    ) -> str | None:
+    ) -> Refused | None:
         """Write all values, or none when one of them does not fit; then run their hooks.
 
         Returns:
-            Why a value was not taken, for the model; None = all were.
+            Why not all values were taken; what a hook refused is as it was before, the rest stays.
         """
         desk, skill = self._desk, self._desk.skill
         checked: list[tuple[MemoryField, str]] = []
@@ -45,24 +47,28 @@ class Writes:
                 checked.append(writable(desk.schema, desk.state, name, fit, skill))
             except ProjectMemoryAlreadySetError as error:
                 if writer != "step":
-                    return str(error)
+                    return Refused(str(error))
             except MemoryWriteError as error:
-                return str(error)
+                return Refused(str(error))
         before = [self._before(field) for field, _ in checked]
         for field, text in checked:
             desk.record(turn, MemorySet(field.namespace, field.name, text, writer, call_id))
         if writer == "step":
             return None
+        refusals: list[Refused] = []
         for (field, _), old in zip(checked, before, strict=True):
             refused = await self._run_hook(turn, field, old)
             if refused is not None:
-                return refused
-        return None
+                refusals.append(refused)
+        if not refusals:
+            return None
+        by_author = all(refused.by_author for refused in refusals)
+        return Refused(" ".join(refused.reason for refused in refusals), by_author)
 
     def _before(self, field: MemoryField) -> str:
         return canonical_json(value_of(self._desk.state, field))
 
-    async def _run_hook(self, turn: int, field: MemoryField, old: str) -> str | None:
+    async def _run_hook(self, turn: int, field: MemoryField, old: str) -> Refused | None:
         """Run the hook of a field; a refusal, or an end before its answer, takes the write back."""
         desk = self._desk
         skill = desk.project.skills.get(desk.skill)
@@ -83,10 +89,10 @@ class Writes:
                 desk.record(turn, fact)
         return refused
 
-    def _refusal(self, call_id: int) -> str | None:
+    def _refusal(self, call_id: int) -> Refused | None:
         made = self._desk.state.tool_call(call_id)
         if made is None or made.outcome != "ok":
-            return "the value could not be checked"
+            return Refused("the value could not be checked")
         answer = cast("object", json.loads(made.result))
         error = cast("dict[str, Json]", answer).get("error") if isinstance(answer, dict) else None
-        return None if error is None else str(error)
+        return None if error is None else Refused(as_text(error), by_author=True)

@@ -101,3 +101,8 @@ class Situation:
     """(tool, outcome) of the model's calls in the rounds before, this turn."""
     refused: str | None = None
     """Why the last call of this turn could not be made."""
+    refused_by_author: bool = False
+    """The reason is a sentence of the project's own (a hook's ``error``), fit to be heard."""
+    step_cancelled: str = ""
+    """Tool of the active step whose call was cut off: it is called again after this reply, unless
+    the reply does something else."""

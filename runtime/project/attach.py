@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from runtime.errors import Place
 from runtime.project.layout import INTEGRATIONS, TOOLS
-from runtime.project.model import Dialect
 from runtime.project.problems import Problems, nearest
 from runtime.project.response_model import ButtonSource, Response
 from runtime.project.yaml_nodes import Mapping as MappingNode
@@ -65,12 +64,19 @@ def attach_tools(
     local: Iterable[ToolDef],
     shared: Mapping[str, ToolDef] | None,
     declared: Declared,
-    dialect: Dialect,
+    hooked: Collection[str] | None,
     problems: Problems,
 ) -> dict[str, ToolDef]:
     """Return a skill's tools by name: local ones first, then what it imports.
 
-    ``shared`` None = the shared modules can't be imported, so nothing is said of them.
+    Args:
+        imports: What the skill asks for.
+        local: Its own tools.
+        shared: The project's; None = they can't be imported, so nothing is said of them.
+        declared: MCP servers and tool providers.
+        hooked: Fields whose shared hooks the skill has without importing them (in a Maestro
+            project: its own and the project's); None = it has all of them.
+        problems: Grows by what is wrong.
     """
     found = {tool.name: tool for tool in local}
     foreign: list[Import] = []
@@ -85,10 +91,9 @@ def attach_tools(
                 found.setdefault(tool.name, tool)
     for entry in foreign:
         _refuse_foreign(entry, found, declared, problems)
-    if dialect == "maestro" and shared is not None:
-        for tool in shared.values():
-            if tool.hook_for is not None:
-                found.setdefault(tool.name, tool)
+    for tool in (shared or {}).values():
+        if tool.hook_for is not None and (hooked is None or tool.hook_for in hooked):
+            found.setdefault(tool.name, tool)
     return found
 
 

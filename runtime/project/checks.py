@@ -32,6 +32,7 @@ __all__ = [
     "check_hooks",
     "check_preconditions",
     "check_sources",
+    "check_unused_hooks",
     "collected",
     "remarks",
 ]
@@ -87,26 +88,59 @@ def check_hooks(
 ) -> None:
     """A hook must be named after a field of the skill (R53); after a project field in Maestro."""
     own = {field.name for field in fields if field.namespace == skill}
-    project = {field.name for field in fields if field.namespace == PROJECT_NAMESPACE}
     for tool in tools:
-        entry = tool.hook_for
-        if entry is None or entry in own or (dialect == "maestro" and entry in project):
+        _check_hook(tool, own, f"the skill '{skill}'", fields, dialect, problems)
+
+
+def check_unused_hooks(
+    tools: Iterable[ToolDef],
+    fields: Collection[MemoryField],
+    dialect: Dialect,
+    problems: Problems,
+) -> Iterator[str]:
+    """Shared hooks that no skill has: each must be named after a field of some skill.
+
+    Yields:
+        A remark for each that is right and never runs.
+    """
+    own = {field.name for field in fields if field.namespace != PROJECT_NAMESPACE}
+    for tool in tools:
+        if tool.hook_for is None:
             continue
-        if entry in project:
-            problems.add(
-                tool.place,
-                "hook_on_project_field",
-                f"'{tool.name}' is a hook on a field of the project, which the model never sets",
-                "name it after a field of the skill; it may still write project memory",
-            )
-            continue
-        close = nearest(entry, own)
+        before = len(problems.found)
+        _check_hook(tool, own, "no skill", fields, dialect, problems)
+        if len(problems.found) == before:
+            yield f"{tool.place}: no skill imports the hook '{tool.name}': it never runs"
+
+
+def _check_hook(
+    tool: ToolDef,
+    own: Collection[str],
+    owner: str,
+    fields: Iterable[MemoryField],
+    dialect: Dialect,
+    problems: Problems,
+) -> None:
+    project = {field.name for field in fields if field.namespace == PROJECT_NAMESPACE}
+    entry = tool.hook_for
+    if entry is None or entry in own or (dialect == "maestro" and entry in project):
+        return
+    if entry in project:
         problems.add(
             tool.place,
-            "unknown_hook_field",
-            f"'{tool.name}' is a hook, and the skill '{skill}' has no field '{entry}'",
-            f"did you mean '{HOOK}{close}'?" if close else "declare it in the skill's memory.yml",
+            "hook_on_project_field",
+            f"'{tool.name}' is a hook on a field of the project, which the model never sets",
+            "name it after a field of the skill; it may still write project memory",
         )
+        return
+    close = nearest(entry, own)
+    has_none = f"{owner} has a field" if owner == "no skill" else f"{owner} has no field"
+    problems.add(
+        tool.place,
+        "unknown_hook_field",
+        f"'{tool.name}' is a hook, and {has_none} '{entry}'",
+        f"did you mean '{HOOK}{close}'?" if close else "declare it in the skill's memory.yml",
+    )
 
 
 def check_sources(

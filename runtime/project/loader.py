@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.agent import CallSettings
-from runtime.errors import Place, ProjectError
+from runtime.errors import Place, ProjectError, ProjectToolsError
 from runtime.project import agent_file, checks, integrations_file, layout, memory_file
 from runtime.project.attach import Declared
 from runtime.project.failing import Failing
@@ -41,14 +41,16 @@ def load(path: Path, env: Mapping[str, str]) -> Project:
     """Read and check the project in the folder or packed file ``path``; ``env`` fills ``${VAR}``.
 
     Raises:
-        ProjectError: with every problem found.
+        ProjectError: with every problem found; also a ``ToolLoadingError`` where a tool module is
+            among them.
     """
     problems = Problems()
     root = folder_of(path)
     found = find_layout(root, problems)
     project = _Loading(found, env, problems).project() if found else None
     if project is None or problems.found:
-        raise ProjectError(problems.found)
+        has_bad_tools = any(problem.code == "tool_loading" for problem in problems.found)
+        raise (ProjectToolsError if has_bad_tools else ProjectError)(problems.found)
     return project
 
 

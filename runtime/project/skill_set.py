@@ -19,8 +19,8 @@ from runtime.project.attach import (
 from runtime.project.failing import Failing
 from runtime.project.known import KnownThings
 from runtime.project.layout import Layout, SkillFolder
-from runtime.project.memory_writes import Write, check_writes
-from runtime.project.model import Dialect, MemoryField
+from runtime.project.memory_writes import Write, check_misuses, check_writes
+from runtime.project.model import PROJECT_NAMESPACE, Dialect, MemoryField
 from runtime.project.packaged_files import read_packaged
 from runtime.project.placed_conditions import FieldView
 from runtime.project.problems import Problems
@@ -99,6 +99,7 @@ class _Reading:
             for skill_id, draft in drafts.items()
         }
         self._check_project_sources(skills, project, tools)
+        self._check_unused(skills, tools, known)
         if known.memory is not None:
             self._check_wording(own, project, skills)
         for skill_id, text in self._packaged.skills.items():
@@ -164,7 +165,7 @@ class _Reading:
             local or (),
             tools.shared,
             given.declared,
-            given.dialect,
+            self._hooked(skill_id),
             given.problems,
         )
         are_known = local is not None and tools.shared is not None
@@ -188,6 +189,15 @@ class _Reading:
             engine_managed=skill.engine_managed or skill_id in self._packaged.skills,
         )
 
+    def _hooked(self, skill: str) -> Collection[str] | None:
+        """Fields of whose shared hooks the skill needs no import."""
+        given = self._given
+        if given.dialect != "maestro":
+            return ()
+        if not memory_is_known(given.layout, given.failing):
+            return None
+        return {f.name for f in given.memory if f.namespace in (skill, PROJECT_NAMESPACE)}
+
     def _check_writes(
         self, skill: str, attached: Mapping[str, ToolDef], memory: Collection[MemoryField]
     ) -> None:
@@ -196,17 +206,29 @@ class _Reading:
         for tool in attached.values():
             file = tool.place.file
             use = memory_use(given.texts.read(file), file).of(tool.name)
-            check_writes((Write(w.key, w.place) for w in use.writes), skill, memory, given.problems)
-            for misuse in use.misuses:
-                given.problems.add(
-                    misuse.place,
-                    "memory_internals",
-                    f"'{misuse.what}' is not for tools",
-                    "use memory.get and memory.set; set(field, None) clears a field",
-                )
+            writes = (Write(w.key, w.place) for w in use.writes)
+            check_writes(writes, skill, memory, given.dialect, given.problems)
+            check_misuses(use, given.problems)
 
     def _callable(self, attached: Mapping[str, ToolDef]) -> dict[str, ToolDef]:
         return {name: tool for name, tool in attached.items() if tool.hook_for is None}
+
+    def _check_unused(
+        self, skills: Mapping[str, Skill], tools: ProjectTools, known: KnownThings
+    ) -> None:
+        """Shared tools that no skill has: what is wrong with them whoever would import them."""
+        given = self._given
+        used = {tool.place for skill in skills.values() for tool in skill.tools.values()}
+        unused = [tool for tool in (tools.shared or {}).values() if tool.place not in used]
+        for tool in unused:
+            check_misuses(
+                memory_use(given.texts.read(tool.place.file), tool.place.file).of(tool.name),
+                given.problems,
+            )
+        if known.memory is not None:
+            self._warnings += checks.check_unused_hooks(
+                unused, known.memory, given.dialect, given.problems
+            )
 
     def _check_project_sources(
         self, skills: Mapping[str, Skill], project: Mapping[str, Response], tools: ProjectTools

@@ -22,8 +22,8 @@ __all__ = ["MemoryMisuse", "MemoryUse", "WrittenKey", "memory_use"]
 
 _Kind = Literal["context", "memory", "set"]
 
-_FORBIDDEN = frozenset({"clear", "delete", "manager", "pop", "remove", "reset", "unset"})
-"""Of memory itself; like every name that begins with ``_``."""
+_FORBIDDEN = frozenset({"clear", "delete", "manager", "pop", "remove", "reset", "tracker", "unset"})
+"""Words in names that lead behind memory or end it; so does a ``_`` at the beginning."""
 
 _PARAMETERS: Mapping[str, _Kind] = {"context": "context", "memory": "memory"}
 _ANNOTATIONS: Mapping[str, _Kind] = {"ToolContext": "context", "MemorySlice": "memory"}
@@ -310,11 +310,9 @@ class _Reading:
 
     def _member(self, value: ast.expr, attr: str, node: ast.expr, scope: _Scope) -> None:
         kind = scope.kind_of(value)
-        hidden = attr.startswith("_")
-        if kind == "memory" and (hidden or attr in _FORBIDDEN):
-            self._misuse(f"memory.{attr}", node, scope)
-        elif kind == "context" and hidden:
-            self._misuse(f"context.{attr}", node, scope)
+        is_behind = attr.startswith("_") or not _FORBIDDEN.isdisjoint(attr.split("_"))
+        if kind in ("memory", "context") and is_behind:
+            self._misuse(f"{kind}.{attr}", node, scope)
 
     def _write(self, call: ast.Call, scope: _Scope) -> None:
         named = (keyword.value for keyword in call.keywords if keyword.arg == "name")

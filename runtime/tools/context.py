@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from runtime.agent import Json
 from runtime.tools.buttons import Button
@@ -45,6 +45,7 @@ def _frozen(value: object) -> object:
     return value
 
 
+@runtime_checkable
 class MemorySlice(Protocol):
     """The memory that a tool can read and write."""
 

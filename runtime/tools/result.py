@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["ToolResult"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ToolResult:
     """The answer of a tool; a bare ``ToolResult()`` says that it is done and nothing more."""
 

@@ -128,7 +128,10 @@ def test_in_a_maestro_project_hooks_at_the_root_serve_every_skill(tmp_path: Path
 
 def test_the_same_is_wrong_in_a_mantle_project(tmp_path: Path):
     found = _codes(tmp_path, {**MAESTRO, "agent.yml": WHOLE["agent.yml"]})
-    assert found == [("memory.yml:1:21", "not_settable")]
+    assert found == [
+        ("memory.yml:1:21", "not_settable"),
+        ("tools/hooks.py:3", "hook_on_project_field"),
+    ]
 
 
 def test_a_source_of_buttons_is_a_tool_and_the_engines_own(tmp_path: Path):
