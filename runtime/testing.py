@@ -15,6 +15,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from runtime.agent import Json
@@ -79,6 +80,7 @@ class ToolHarness:
         memory: Mapping[str, Json] | None = None,
         fields: Sequence[MemoryField] = (),
         timeout_s: float = 10.0,
+        now: datetime = datetime(2026, 1, 5, 12, tzinfo=UTC),
     ) -> None:
         """Begin an empty conversation.
 
@@ -86,7 +88,9 @@ class ToolHarness:
             memory: Fields with first values: bare names are the skill's, or ``project.<name>``.
             fields: Declared fields, where their types matter.
             timeout_s: The project's ``tool_timeout``.
+            now: What ``context.now`` says.
         """
+        self._now = now
         declared = [*fields, *(_field(name, value) for name, value in (memory or {}).items())]
         self.schema = MemorySchema(declared)
         self.facts: list[Fact] = []
@@ -174,6 +178,10 @@ class ToolHarness:
     def memory_of(self, call: RunningCall) -> MemorySlice:
         """Memory as this call sees it."""
         return ToolMemory(self, call, _SKILL)
+
+    def now(self) -> datetime:
+        """See ``ToolHost``."""
+        return self._now
 
     def model_context(self) -> ToolModelContext:
         """No model settings."""

@@ -26,7 +26,17 @@ from runtime.conversation.events import (
     UtterFired,
 )
 
-__all__ = ["BlockPlace", "Dialogue", "Frame", "Held", "apply_dialogue", "asked", "settled", "wrote"]
+__all__ = [
+    "BlockPlace",
+    "Dialogue",
+    "Frame",
+    "Held",
+    "apply_dialogue",
+    "asked",
+    "rolled_back",
+    "settled",
+    "wrote",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,8 @@ class Held:
     say: int | None
     essential_chars: int
     asked_turn: int
+    seen: tuple[tuple[str, str], ...] = ()
+    """Memory entries called like its arguments, as they were when it was held (JSON text)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,8 @@ class Dialogue:
 
     frames: tuple[Frame, ...] = ()
     """The active skill last."""
-    held: Held | None = None
+    holds: tuple[Held, ...] = ()
+    """At most one a frame; 0 stands for no skill."""
     last_frame: int = 0
     visits: int = 0
     started: frozenset[str] = frozenset()
@@ -105,6 +118,15 @@ class Dialogue:
     def top(self) -> Frame | None:
         """The active skill."""
         return self.frames[-1] if self.frames else None
+
+    def held_for(self, frame_id: int) -> Held | None:
+        """What is held for a frame."""
+        return next((held for held in self.holds if held.frame == frame_id), None)
+
+    @property
+    def held_calls(self) -> frozenset[int]:
+        """Ids of all calls that are held."""
+        return frozenset(held.call_id for held in self.holds)
 
     def frame(self, frame_id: int) -> Frame | None:
         """The frame of that number, if it is still on the stack."""
@@ -153,8 +175,9 @@ def apply_dialogue(dialogue: Dialogue, fact: DialogueFact, turn: int) -> Dialogu
                 dialogue, fact.frame, lambda f: replace(f, said_rules=f.said_rules | {fact.rule})
             )
         case ConfirmationAsked():
-            held = Held(fact.call_id, fact.frame, fact.say, fact.essential_chars, turn)
-            return replace(dialogue, held=held)
+            held = Held(fact.call_id, fact.frame, fact.say, fact.essential_chars, turn, fact.seen)
+            others = (other for other in dialogue.holds if other.frame != fact.frame)
+            return replace(dialogue, holds=(*others, held))
         case ConfirmationAnswered():
             return _answered(dialogue, fact)
         case ConfirmationWithdrawn():
@@ -194,15 +217,25 @@ def wrote(dialogue: Dialogue, entry: str) -> Dialogue:
     return _on_place(dialogue, top.id, lambda p: replace(p, written=True))
 
 
+def rolled_back(dialogue: Dialogue, entry: str) -> Dialogue:
+    """A write was taken back: the question that waits for the entry still has no answer."""
+    top = dialogue.top
+    if top is None or top.place is None or top.place.awaits != entry:
+        return dialogue
+    return _on_place(dialogue, top.id, lambda p: replace(p, written=False))
+
+
 def _started(dialogue: Dialogue, fact: SkillStarted) -> Dialogue:
     blocks = (BlockPlace(fact.block),) if fact.block is not None else ()
     frame = Frame(fact.frame, fact.skill, fact.cause, blocks, fact.waiting_for)
-    below = dialogue.frames
-    if below and fact.cause == "activated":
+    frames = dialogue.frames
+    above = next((i for i, f in enumerate(frames) if f.id == fact.below), len(frames))
+    below, on_top = frames[:above], frames[above:]
+    if below and fact.cause == "activated" and not on_top:
         below = (*below[:-1], replace(below[-1], is_parked=True))
     return replace(
         dialogue,
-        frames=(*below, frame),
+        frames=(*below, frame, *on_top),
         last_frame=max(dialogue.last_frame, fact.frame),
         started=dialogue.started | {fact.skill},
     )
@@ -218,10 +251,8 @@ def _ended(dialogue: Dialogue, fact: SkillEnded) -> Dialogue:
         frames[at - 1] = _returned(frames[at - 1])
     if ended.cause == "delegated" and at > 0:
         frames[at - 1] = replace(frames[at - 1], has_returned=True)
-    held = dialogue.held
-    if held is not None and held.frame == fact.frame:
-        held = None
-    return replace(dialogue, frames=tuple(frames), held=held)
+    holds = tuple(held for held in dialogue.holds if held.frame != fact.frame)
+    return replace(dialogue, frames=tuple(frames), holds=holds)
 
 
 def _leave_block(frame: Frame) -> Frame:
@@ -236,8 +267,8 @@ def _returned(frame: Frame) -> Frame:
 
 
 def _answered(dialogue: Dialogue, fact: ConfirmationAnswered) -> Dialogue:
-    held = dialogue.held
-    if held is None or held.call_id != fact.call_id:
+    held = next((held for held in dialogue.holds if held.call_id == fact.call_id), None)
+    if held is None:
         return dialogue
 
     def told(place: BlockPlace) -> BlockPlace:
@@ -245,14 +276,13 @@ def _answered(dialogue: Dialogue, fact: ConfirmationAnswered) -> Dialogue:
             return place
         return replace(place, confirmed=fact.confirmed, denied=not fact.confirmed)
 
-    return replace(_on_place(dialogue, held.frame, told), held=None)
+    return _without_held(_on_place(dialogue, held.frame, told), fact.call_id)
 
 
 def _without_held(dialogue: Dialogue, call_id: int) -> Dialogue:
-    held = dialogue.held
-    if held is None or held.call_id != call_id:
+    if call_id not in dialogue.held_calls:
         return dialogue
-    return replace(dialogue, held=None)
+    return replace(dialogue, holds=tuple(h for h in dialogue.holds if h.call_id != call_id))
 
 
 def _on_frame(dialogue: Dialogue, frame_id: int, change: Callable[[Frame], Frame]) -> Dialogue:

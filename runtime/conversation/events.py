@@ -214,6 +214,8 @@ class SkillStarted:
     """Where a skill without prose begins."""
     waiting_for: str | None = None
     """The precondition it is parked behind."""
+    below: int | None = None
+    """The frame that it is put below: a resolver that serves it as well; None = on top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +287,8 @@ class ConfirmationAsked:
     """The question; None = the model is to phrase it in its next reply."""
     essential_chars: int = 0
     """How much of the question's text must have been heard before an answer counts."""
+    seen: tuple[tuple[str, str], ...] = ()
+    """Memory entries called like the call's arguments, with their values as JSON text."""
 
 
 @dataclass(frozen=True, slots=True)

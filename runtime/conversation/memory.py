@@ -10,7 +10,7 @@ import copy
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from runtime.agent import Json
@@ -112,7 +112,12 @@ def read(
 def masked(schema: MemorySchema, state: ConversationState, text: str) -> str:
     """A JSON text in which the present values of personal fields are shown as ``[set]``."""
     values = [value_of(state, field) for field in schema.fields if field.pii]
-    personal = [value for value in values if value not in (None, "", True, False)]
+    # As texts as well: an ``int`` field may be passed on as digits, and the other way round.
+    personal = {
+        str(value): None
+        for value in values
+        if isinstance(value, str | int | float | list | dict) and value not in ("", True, False)
+    }
     if not personal:
         return text
     try:
@@ -122,13 +127,22 @@ def masked(schema: MemorySchema, state: ConversationState, text: str) -> str:
     return json.dumps(_without(tree, personal), ensure_ascii=False)
 
 
-def _without(tree: Json, values: Sequence[Json]) -> Json:
-    if tree in values:
+_LEAST_PERSONAL = 4
+"""Characters from which on a personal value is looked for within longer texts too."""
+
+
+def _without(tree: Json, personal: Collection[str]) -> Json:
+    if tree not in (None, True, False) and str(tree) in personal:
         return "[set]"
+    if isinstance(tree, str):
+        for value in personal:
+            if len(value) >= _LEAST_PERSONAL:
+                tree = tree.replace(value, "[set]")
+        return tree
     if isinstance(tree, list):
-        return [_without(item, values) for item in tree]
+        return [_without(item, personal) for item in tree]
     if isinstance(tree, dict):
-        return {key: _without(item, values) for key, item in tree.items()}
+        return {key: _without(item, personal) for key, item in tree.items()}
     return tree
 
 
@@ -250,7 +264,9 @@ def _json_text(field: MemoryField, value: object) -> str:
     if not _is_plain(value):
         raise MemoryWriteError(f"{_label(field)} takes a JSON value")
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        # A lone surrogate can't be stored: what is live is what will be read back.
+        return text.encode("utf-8", "replace").decode("utf-8")
     except (TypeError, ValueError, RecursionError):
         raise MemoryWriteError(f"{_label(field)} takes a JSON value") from None
 

@@ -5,7 +5,7 @@ one by ``still_running``; no assistant message is empty; a message that the call
 where the caller stopped hearing it. The system message is ``runtime.engine.prompt``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import groupby
 
 from runtime.conversation.state import (
@@ -47,11 +47,10 @@ def history_messages(state: ConversationState, max_chars: int = 32_000) -> list[
     kept: list[list[ChatMessage]] = []
     room = max_chars
     for items, turn in reversed(turns):
-        held = state.dialogue.held
         messages = _turn_messages(
             items,
             interrupted=turn in state.interrupted,
-            held=held.call_id if held is not None else 0,
+            held=state.dialogue.held_calls,
         )
         room -= sum(_size(message) for message in messages)
         if room >= 0 or not kept or any(_is_open(item) for item in items):
@@ -75,7 +74,7 @@ def heard_text(message: Message, *, interrupted: bool) -> str:
 
 
 def _turn_messages(
-    items: Sequence[HistoryItem], *, interrupted: bool, held: int
+    items: Sequence[HistoryItem], *, interrupted: bool, held: Set[int]
 ) -> list[ChatMessage]:
     """One turn: the caller's words, then round by round text and calls, results, other lines."""
     result: list[ChatMessage] = []
@@ -104,7 +103,7 @@ def _turn_messages(
 
 
 def _round_messages(
-    items: Sequence[HistoryItem], number: int, *, interrupted: bool, held: int
+    items: Sequence[HistoryItem], number: int, *, interrupted: bool, held: Set[int]
 ) -> list[ChatMessage]:
     texts: list[str] = []
     calls: list[CallMade] = []
@@ -126,15 +125,15 @@ def _wire_id(call: CallMade) -> str:
     return f"call_{call.call_id}"
 
 
-def _result(call: CallMade, held: int) -> str:
+def _result(call: CallMade, held: Set[int]) -> str:
     if call.outcome is None:
-        return AWAITS_CONFIRMATION if call.call_id == held else STILL_RUNNING
+        return AWAITS_CONFIRMATION if call.call_id in held else STILL_RUNNING
     return call.result
 
 
-def _step_text(call: CallMade, held: int) -> str:
+def _step_text(call: CallMade, held: Set[int]) -> str:
     """What a step's call came to: the system made it, so it is no call of the model's."""
-    status = call.outcome or (AWAITS_CONFIRMATION if call.call_id == held else STILL_RUNNING)
+    status = call.outcome or (AWAITS_CONFIRMATION if call.call_id in held else STILL_RUNNING)
     return f"[the system called {call.tool}: {status}]"
 
 

@@ -22,7 +22,14 @@ from hashlib import sha256
 from typing import TypeAlias, assert_never
 
 from runtime.agent import InputKind, Json, SayKind, SayOutcome
-from runtime.conversation.dialogue import Dialogue, apply_dialogue, asked, settled, wrote
+from runtime.conversation.dialogue import (
+    Dialogue,
+    apply_dialogue,
+    asked,
+    rolled_back,
+    settled,
+    wrote,
+)
 from runtime.conversation.events import (
     BlockEnded,
     BlockStarted,
@@ -363,22 +370,34 @@ class ConversationState:
             self._undo = [undo for undo in self._undo if undo.key != key]
         else:
             self._note_undo(key, turn)
-        self.memory[key] = json.loads(fact.value)
-        if fact.writer != "rollback":
-            self.dialogue = wrote(self.dialogue, f"{fact.namespace}.{fact.name}")
+        entry, value = f"{fact.namespace}.{fact.name}", json.loads(fact.value)
+        if fact.writer == "rollback":
+            self.dialogue = rolled_back(self.dialogue, entry)
+            if value is None:  # as if it had never been written
+                self.memory.pop(key, None)
+                return
+        else:
+            self.dialogue = wrote(self.dialogue, entry)
+        self.memory[key] = value
 
     def _note_undo(self, key: MemoryKey, turn: int) -> None:
         if turn == self._undo_turn:
             self._undo.append(_Undo(key, self.memory.get(key), key in self.memory))
 
     def _take_back(self, turn: int) -> None:
-        if turn == self._undo_turn:
+        made = [item for item in self.history if isinstance(item, CallMade)]
+        # Once an author's tool ran, the turn has had an effect: what stands cannot be undone.
+        has_acted = any(call.turn == turn and call.started for call in made)
+        if turn == self._undo_turn and not has_acted:
             for undo in reversed(self._undo):
                 if undo.was_set:
                     self.memory[undo.key] = undo.before
                 else:
                     self.memory.pop(undo.key, None)
             self.dialogue, self.buttons = self._dialogue_before, self._buttons_before
+            for call in made:  # of earlier turns, which ended meanwhile
+                if call.outcome is not None:
+                    self.dialogue = settled(self.dialogue, call.call_id, call.outcome)
         self.history = [item for item in self.history if not _is_undone(item, turn)]
 
     def _forget_old(self) -> None:

@@ -12,10 +12,9 @@ from runtime.agent import Json
 from runtime.conversation.events import KnowledgeSearched
 from runtime.engine import builtin
 from runtime.engine.desk import Desk
-from runtime.engine.moment import Moment
 from runtime.engine.responses import Responses
 from runtime.engine.scope import Refused, TurnScope
-from runtime.engine.stack import Stack
+from runtime.engine.stack import CHANGED, Stack
 from runtime.engine.steps import Steps
 from runtime.engine.writes import Writes
 
@@ -23,9 +22,6 @@ __all__ = ["BuiltinCalls", "Done"]
 
 UNSUPPORTED = "default_unsupported_request_handler"
 _CANCELLED = "utter_skill_cancelled"
-CHANGED = "its values have changed"
-"""Why a held call is not held any more."""
-
 _logger = logging.getLogger(__name__)
 
 
@@ -66,17 +62,16 @@ class BuiltinCalls:
     async def perform(
         self,
         scope: TurnScope,
-        moment: Moment,
         call_id: int,
         name: str,
         values: Mapping[str, Json],
         *,
         beside_text: bool,
     ) -> Done:
-        """Do what the call asks for; its arguments fit the schema of this moment."""
+        """Do what the call asks for; its arguments fit the schema of the moment."""
         match name:
             case builtin.ACTIVATE:
-                return self._activate(scope, moment, str(values["flow_id"]))
+                return self._activate(scope, str(values["flow_id"]))
             case builtin.COMPLETE_SKILL:
                 scope.wrapped_up = beside_text
                 self._steps.complete(scope)
@@ -89,10 +84,7 @@ class BuiltinCalls:
                 key, value = str(values["memory_key"]), values["value"]
                 return await self._write(scope, {key: value}, call_id)
             case builtin.RESOLVE:
-                if self._steps.confirming.call is None:
-                    return Done(result={"status": "no_answer", "reason": CHANGED})
-                self._steps.confirming.answer(scope, confirmed=values["confirmed"] is True)
-                return Done()
+                return self._resolve(scope, confirmed=values["confirmed"] is True)
             case builtin.SEARCH:
                 return await self._look_up(scope, call_id, str(values["query"]))
             case builtin.CANNOT_HELP:
@@ -100,8 +92,8 @@ class BuiltinCalls:
             case _:
                 return Done()  # listen and hang_up: what they do to the turn is the round's
 
-    def _activate(self, scope: TurnScope, moment: Moment, flow_id: str) -> Done:
-        flow = self._stack.flows().get(flow_id) or moment.flows.get(flow_id)
+    def _activate(self, scope: TurnScope, flow_id: str) -> Done:
+        flow = self._stack.flows().get(flow_id)
         if flow is None:
             return Done(refused=Refused("it can't be started now"))
         top = self._desk.top
@@ -111,6 +103,18 @@ class BuiltinCalls:
             return Done(refused=Refused("it is active already"))
         else:
             self._stack.go_to(scope.turn, flow)
+        return Done()
+
+    def _resolve(self, scope: TurnScope, *, confirmed: bool) -> Done:
+        confirming = self._steps.confirming
+        if confirming.call is None:
+            return Done(result={"status": "no_answer", "reason": CHANGED})
+        if confirming.is_stale(scope):
+            # Looked at again: a turn that begins early may be confirmed with other words.
+            return Done(refused=Refused("the caller spoke before they had heard the question"))
+        if confirmed and self._steps.is_held_outdated(confirming.wording):
+            return self._withdraw(scope)
+        confirming.answer(scope, confirmed=confirmed)
         return Done()
 
     async def _cancel(self, scope: TurnScope, *, beside_text: bool) -> Done:
@@ -129,8 +133,8 @@ class BuiltinCalls:
 
     def _withdraw(self, scope: TurnScope) -> Done:
         """A held call is bound to the values that the caller was asked about."""
-        made = self._steps.confirming.call
-        self._stack.withdraw(scope.turn, CHANGED)
+        made, top = self._steps.confirming.call, self._desk.top
+        self._stack.withdraw(scope.turn, CHANGED, top.id if top is not None else 0)
         if made is None or made.made_for != "model":
             return Done(is_write=True)  # the step asks anew by itself
         note = f"{made.tool} is not held any more, {CHANGED}: call it with the new ones"

@@ -15,7 +15,15 @@ from enum import Enum, auto
 from runtime.conversation.events import ToolAsked, ToolOutcome, ToolSettled
 from runtime.conversation.prompt_history import STILL_RUNNING
 from runtime.conversation.state import CallMade
-from runtime.engine.builtin import BUILTIN, CANCEL_SKILL, HANG_UP, LISTEN, RESOLVE
+from runtime.engine.builtin import (
+    BUILTIN,
+    CANCEL_SKILL,
+    CORRECT,
+    HANG_UP,
+    LISTEN,
+    RESOLVE,
+    SET_FIELDS,
+)
 from runtime.engine.builtin_calls import BuiltinCalls
 from runtime.engine.desk import Desk
 from runtime.engine.gates import constraint_of, is_open
@@ -40,6 +48,8 @@ MOST_LOOKED_AT = 32
 """Calls of one reply that are looked at; no sane reply has more."""
 
 _DONE = canonical_json({"status": "ok"})
+_INTERRUPTED = "the caller spoke before it was made"
+_ORDER = {SET_FIELDS: 0, CORRECT: 0, RESOLVE: 1}
 
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +79,8 @@ class _Round:
     mistaken: bool = False
     withdrew: bool = False
     only_writes: bool = True
-    to_hold: list[int] = field(default_factory=list[int])
+    to_hold: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """(call, frame it was made for)."""
 
 
 class Calls:
@@ -106,19 +117,39 @@ class Calls:
         calls = list(asked[:MOST_LOOKED_AT])
         ids = [self._announce(scope, moment, call) for call in calls]
         this = _Round(scope, moment, beside_text)
-        self._settle_cut_off(this, cut_off)
-        names = {call.name for call in calls}
-        for number, (call_id, call) in enumerate(zip(ids, calls, strict=True)):
-            if number >= MOST_CALLS:
+        try:
+            self._settle_cut_off(this, cut_off)
+            for call_id in ids[MOST_CALLS:]:
                 self._refuse(this, call_id, f"too many calls at once; make {MOST_CALLS} at most")
-            elif call.name == LISTEN and (beside_text or len(names) > 1):
+            await self._make(this, list(zip(ids, calls, strict=True))[:MOST_CALLS])
+            await self._finish(this)
+        finally:
+            self._settle_unmade(this, ids)
+        return self._outcome(this, {call.name for call in calls})
+
+    async def _make(self, this: _Round, asked: Sequence[tuple[int, RequestedCall]]) -> None:
+        """Make them in the order of their effect, whatever the order they were written in.
+
+        What the caller has changed is changed before their yes runs what is held, and both before
+        another skill comes to the front.
+        """
+        names = {call.name for _, call in asked}
+        for call_id, call in sorted(asked, key=lambda one: _ORDER.get(one[1].name, len(_ORDER))):
+            if call.name == LISTEN and (this.beside_text or len(names) > 1):
                 self._settle(this, call_id, "ok", _DONE)  # the rest of the reply is followed
             elif call.name in BUILTIN:
                 await self._perform(this, call_id, call)
             else:
                 self._start(this, call_id, call)
-        await self._finish(this)
-        return self._outcome(this, names)
+
+    def _settle_unmade(self, this: _Round, ids: Sequence[int]) -> None:
+        """An interruption in the middle of a round leaves no call that nobody will settle."""
+        state = self._desk.state
+        for call_id in ids:
+            made = state.tool_call(call_id)
+            is_left = made is not None and made.outcome is None and not made.started
+            if is_left and call_id not in state.dialogue.held_calls:
+                self._settle(this, call_id, "cancelled", refusal("cancelled", _INTERRUPTED))
 
     def _outcome(self, this: _Round, names: set[str]) -> RoundOutcome:
         scope = this.scope
@@ -161,11 +192,11 @@ class Calls:
             return
         if call.name == CANCEL_SKILL and self._asks_before_cancelling:
             this.only_writes = False
-            this.to_hold.append(call_id)
+            this.to_hold.append((call_id, self._frame))
             return
         held = self._steps.confirming.call
         done = await self._own.perform(
-            this.scope, this.moment, call_id, call.name, values, beside_text=this.beside_text
+            this.scope, call_id, call.name, values, beside_text=this.beside_text
         )
         if done.refused is not None:
             self._refuse(this, call_id, done.refused.reason, by_author=done.refused.by_author)
@@ -189,7 +220,6 @@ class Calls:
             self._settle(this, made.call_id, "ok", _DONE)
             await self._own.perform(
                 this.scope,
-                this.moment,
                 made.call_id,
                 CANCEL_SKILL,
                 {},
@@ -229,7 +259,7 @@ class Calls:
             return
         canonical = self._checked(this, call_id, definition, call.arguments, skill)
         if canonical is not None:
-            this.to_hold.append(call_id)
+            this.to_hold.append((call_id, self._frame))
 
     def _checked(
         self, this: _Round, call_id: int, definition: ToolDef, arguments: str, skill: Skill
@@ -284,21 +314,35 @@ class Calls:
             if line is not None and await self._responses.give(scope, line) is not None:
                 continue  # the response tells the caller; the model reads the result next time
             scope.owes_reply = True
-        for number, call_id in enumerate(this.to_hold):
-            if number or self._steps.confirming.held is not None and not self._replaces(scope):
+        taken: set[int] = set()
+        for call_id, frame in this.to_hold:
+            if frame and self._desk.state.dialogue.frame(frame) is None:
+                self._refuse(this, call_id, "its skill has ended")
+            elif frame in taken or not self._is_free(scope, frame):
                 self._refuse(this, call_id, "another call waits for the caller's answer")
-                continue
-            self._steps.confirming.hold(scope, call_id)
-            this.withdrew = False
+            else:
+                taken.add(frame)
+                self._steps.confirming.hold(scope, call_id, frame)
+                this.withdrew = False
         scope.owes_reply |= this.withdrew
 
-    def _replaces(self, scope: TurnScope) -> bool:
-        """The model calls for something else than what is held: the caller has changed it."""
-        made = self._steps.confirming.call
-        if made is None or made.made_for != "model":
+    def _is_free(self, scope: TurnScope, frame: int) -> bool:
+        """Whether nothing is held for a frame, now at least.
+
+        A call of the model's own gives way: it calls for something else, so the caller changed it.
+        """
+        held = self._desk.state.dialogue.held_for(frame)
+        made = self._desk.state.tool_call(held.call_id) if held is not None else None
+        if made is not None and made.made_for != "model":
             return False
-        self._stack.withdraw(scope.turn, "the caller changed it")
+        self._stack.withdraw(scope.turn, "the caller changed it", frame)
         return True
+
+    @property
+    def _frame(self) -> int:
+        """The active skill's place on the stack; 0 = there is none."""
+        top = self._desk.top
+        return top.id if top is not None else 0
 
     # -- outcomes
 

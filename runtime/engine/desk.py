@@ -7,6 +7,7 @@ stand on (``ToolHost``). Decides nothing: turns do.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from runtime.agent import FromRuntime, Happened, Json, OpenCall
 from runtime.conversation.dialogue import Frame
@@ -129,6 +130,11 @@ class Desk:
     def now_ms(self) -> int:
         """Now by the call's clock."""
         return round((self._loop.time() - self._zero_s) * 1000)
+
+    def now(self) -> datetime:
+        """Now by the calendar of the call, UTC whatever the machine's zone."""
+        start = self.state.call.wall_start if self.state.call is not None else 0.0
+        return datetime.fromtimestamp(start + self.now_ms() / 1000, tz=UTC)
 
     def heed_clock(self, at_ms: int) -> None:
         """The voice plane's clock is the call's: ours only ever moves on to it."""

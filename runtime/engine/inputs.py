@@ -35,10 +35,12 @@ async def _take_keys(parts: EngineParts, scope: TurnScope, keys: str) -> None:
     step = parts.steps.step
     if not isinstance(step, CollectStep) or step.keys is None:
         return
+    if parts.steps.confirming.is_in_front:
+        return  # a yes or no is asked for: whatever is keyed answers that, or nothing
     finish = step.keys.finish
     digits = keys.removesuffix(finish) if finish else keys
-    wanted = step.keys.length
-    if wanted is not None and len(digits) < wanted:
+    wanted = step.keys.length or 1
+    if len(digits) < wanted:
         # A pause among the keys ends the input: what came of it is no value.
         reason = f"{len(digits)} digits were keyed, and {wanted} are needed"
         _refuse(scope, Refused(reason))
@@ -49,8 +51,6 @@ async def _take_keys(parts: EngineParts, scope: TurnScope, keys: str) -> None:
 async def _take_tap(parts: EngineParts, scope: TurnScope, text: str) -> bool:
     button = next((b for b in parts.desk.state.buttons if _is_tapped(b, text)), None)
     if button is None:
-        if not text.startswith(_WRITES):
-            return True  # plain input: the model reads it
         await parts.responses.give(scope, _SKIPPED)
         return False
     if button.ref is None:

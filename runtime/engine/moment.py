@@ -53,6 +53,8 @@ class Moment:
     """The engine's line for it."""
     is_held: bool
     may_resolve: bool
+    is_stale: bool
+    """The caller's words came before they had heard the held call's question."""
     held_tool: str = ""
     held_arguments: str = "{}"
     held_question: str | None = None
@@ -87,9 +89,8 @@ def moment_of(
         if f is not collecting and desk.state.memory.get((f.namespace, f.name)) is not None
     )
     held = confirming.is_in_front
-    may_resolve = confirming.was_asked and not (
-        scope.confirmation_is_stale or scope.asked_confirmation
-    )
+    is_stale = confirming.is_stale(scope)
+    may_resolve = confirming.was_asked and not (is_stale or confirming.is_asked(scope))
     made = confirming.call if held else None
     flows = _offered(desk, stack.flows(), scope)
     offer = Offer(
@@ -123,6 +124,7 @@ def moment_of(
         question=None if utterance is None else responses.wording(utterance),
         is_held=held,
         may_resolve=may_resolve,
+        is_stale=is_stale and not confirming.is_asked(scope),
         held_tool=made.tool if made is not None else "",
         held_arguments=_held_arguments(desk, made),
         held_question=(

@@ -5,8 +5,6 @@ Owns the system message and the token budget. The history's messages are
 when there is too much is the oldest turns, never a held call or one that still runs.
 """
 
-from datetime import UTC, datetime
-
 from runtime.agent import Json
 from runtime.conversation.memory import value_of
 from runtime.conversation.prompt_history import INTERRUPTED_MARK, STILL_RUNNING, history_messages
@@ -34,6 +32,9 @@ __all__ = ["TEXT_RULES", "VOICE_RULES", "build_request"]
 
 CHARS_A_TOKEN = 4
 """A cautious mean over the languages written in Latin letters."""
+
+MOST_VALUE_CHARS = 2000
+"""Of one memory value: a longer one is the tools' business, and is cut in the prompt."""
 
 LEAST_HISTORY_CHARS = 2000
 """Kept for the conversation however long the rest is."""
@@ -77,7 +78,7 @@ def build_request(
         state: The conversation so far, with this turn begun.
     """
     project = desk.project
-    now = _now(state, desk.now_ms())
+    now = desk.now()
     skill_text = _skill_text(desk, moment)
     parts = [
         project.persona.strip(),
@@ -86,7 +87,6 @@ def build_request(
         _filler_guidance(project, scope),
         _tool_guidance(moment),
         f"The language of the call is {desk.opening.language or project.language}.",
-        # UTC whatever the machine's zone: the same call gives the same prompt everywhere.
         f"It is {now:%A, %Y-%m-%d %H:%M} UTC.",
         _memory(desk, moment),
         skill_text,
@@ -104,11 +104,6 @@ def build_request(
         desk, moment, scope, state, prose=skill_text, day=now.date().isoformat()
     )
     return ChatRequest(tuple(messages), moment.specs, situation=situation)
-
-
-def _now(state: ConversationState, at_ms: int) -> datetime:
-    start = state.call.wall_start if state.call is not None else 0.0
-    return datetime.fromtimestamp(start + at_ms / 1000, tz=UTC)
 
 
 def _bullets(title: str, lines: tuple[str, ...]) -> str:
@@ -153,7 +148,8 @@ def _memory(desk: Desk, moment: Moment) -> str:
 
 
 def _shown(field: MemoryField, value: Json) -> str:
-    return "[set]" if field.pii else canonical_json(value)
+    shown = "[set]" if field.pii else canonical_json(value)
+    return shown if len(shown) <= MOST_VALUE_CHARS else f"{shown[:MOST_VALUE_CHARS]}… (cut)"
 
 
 def _passages(project: Project, scope: TurnScope) -> str:
@@ -259,7 +255,7 @@ def _pending(moment: Moment, scope: TurnScope) -> str:
         f"The call {moment.held_tool} is held until the caller agrees. Its arguments: "
         f"{moment.held_arguments}"
     ]
-    if scope.confirmation_is_stale and not scope.asked_confirmation:
+    if moment.is_stale:
         lines.append(
             "The caller spoke before they had heard the question: their words are no answer to it. "
             "Answer what they said, if it needs one."

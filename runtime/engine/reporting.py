@@ -51,7 +51,7 @@ def report_of(
                 ("call_id", fact.call_id),
                 ("tool", made.tool if made is not None else ""),
                 ("outcome", fact.outcome),
-                ("text", fact.result),
+                ("text", masked(schema, state, fact.result)),
             )
         case MemorySet():
             field = schema.field(fact.namespace, fact.name)

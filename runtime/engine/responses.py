@@ -38,7 +38,7 @@ class Given:
     say: int
     text: str
     essential_chars: int
-    """Where the last value that was filled in ends: what must be heard of a question."""
+    """Where the last value that was filled in ends, or all: what must be heard of a question."""
 
 
 class Responses:
@@ -119,6 +119,7 @@ class Responses:
         return chosen
 
     def _filled(self, variant: Variant, skill: str) -> tuple[str, int]:
+        """The text, and how much of it must be heard: up to its last value, or all of it."""
         text, essential = "", 0
         for part in variant.parts:
             if isinstance(part, ValuePart):
@@ -126,7 +127,7 @@ class Responses:
                 essential = len(text)
             else:
                 text += part
-        return text, essential
+        return text, essential or len(text.rstrip())
 
     def _shown(self, part: ValuePart, skill: str) -> str:
         schema = self._desk.schema
@@ -222,4 +223,10 @@ def _static(button: StaticButton) -> OfferedButton:
 
 
 def _dynamic(button: Button) -> OfferedButton:
-    return OfferedButton(str(button.title), str(button.value), button.ref)
+    # Exact strings: an author's subclass of ``str`` can't be stored.
+    ref = None if button.ref is None else _plain(button.ref)
+    return OfferedButton(_plain(button.title), _plain(button.value), ref)
+
+
+def _plain(value: object) -> str:
+    return str.__str__(value) if isinstance(value, str) else str(value)

@@ -39,12 +39,12 @@ class TurnScope:
     """What a search of this turn found; None = there was none."""
     answered: set[str] = field(default_factory=set[str])
     """Tools whose confirmation was answered in this turn: the model must not call them again."""
-    asked_confirmation: bool = False
-    """The held call's question was put in this turn."""
+    asked_calls: set[int] = field(default_factory=set[int])
+    """Held calls whose question was put in this turn."""
     must_phrase: bool = False
-    """The model's reply did not ask what it was to ask: its next one counts as the question."""
-    confirmation_is_stale: bool = False
-    """The caller's words came before the question was heard: they answer something else."""
+    """The model's reply did not ask what it was to ask, and it was told so."""
+    answerable: frozenset[int] = frozenset()
+    """Held calls whose question the caller had heard when they began to speak."""
     refused: Refused | None = None
     """Why the latest call could not be made, or what was keyed or tapped not taken."""
     just_done: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])

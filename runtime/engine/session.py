@@ -162,14 +162,16 @@ class Session:
 
     def _recover(self) -> None:
         """Settle what the life before this one left open."""
-        held = self._record.state.dialogue.held
+        held = self._record.state.dialogue.held_calls
         for made in self._record.state.open_calls:
-            if held is not None and made.call_id == held.call_id:
+            if made.call_id in held:
                 continue  # it never ran: it is still the caller's to answer
             outcome = "unknown" if made.started else "cancelled"
             reason = refusal(outcome, "the agent was restarted")
             fact = ToolSettled(made.call_id, outcome, reason)
             self._desk.append(made.turn, fact)
+            if made.made_for == "hook":
+                self._engine.writes.take_back_unchecked(made)
             report = report_of(fact, self._record.state, self._desk.schema)
             if self._opening.resumed and report is not None:
                 self._desk.report(max(0, made.turn - self._desk.turn_base), *report)

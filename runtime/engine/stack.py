@@ -21,7 +21,10 @@ from runtime.engine.gates import holds
 from runtime.project.skill_model import BlockToken, Skill, SkillToken
 from runtime.tools.runner import refusal
 
-__all__ = ["COMPLETED", "CONTINUE_INTERRUPTED", "Flow", "Stack"]
+__all__ = ["CHANGED", "COMPLETED", "CONTINUE_INTERRUPTED", "Flow", "Stack"]
+
+CHANGED = "its values have changed"
+"""Why a held call is not held any more."""
 
 COMPLETED = "default_completed"
 CONTINUE_INTERRUPTED = "default_continue_interrupted"
@@ -59,11 +62,34 @@ class Stack:
         if top is not None and skill is not None and top.place is None:
             for flow in self._references(skill):
                 found[flow.id] = flow
-        busy = {top.skill} if top is not None else set[str]()
+        busy = self._busy()
         for skill in self._desk.project.skills.values():
             if skill.id not in busy and skill.id not in found and self._is_startable(skill):
                 found[skill.id] = Flow(skill.id, skill.id)
         return found
+
+    def _busy(self) -> set[str]:
+        """Skills that go on by themselves: what runs, what it runs for, what waits behind it."""
+        frames = self._desk.state.dialogue.frames
+        waiting = {frame.skill for frame in frames if frame.waiting_for is not None}
+        parked = [chain for chain in self._chains() if chain[-1].is_parked]
+        in_parked = {frame.skill for chain in parked for frame in chain}
+        active = {frame.skill for chain in self._chains()[-1:] for frame in chain}
+        return active | (waiting - in_parked)
+
+    def _chains(self) -> list[list[Frame]]:
+        """The frames, each with those above that were started for it and come back to it."""
+        chains: list[list[Frame]] = []
+        for frame in self._desk.state.dialogue.frames:
+            if frame.cause in _GIVES_BACK and chains:
+                chains[-1].append(frame)
+            else:
+                chains.append([frame])
+        return chains
+
+    def wish_of(self, frame: Frame) -> Frame:
+        """What the caller asked for, of which a frame is a part."""
+        return next((c[0] for c in self._chains() if any(f.id == frame.id for f in c)), frame)
 
     def _references(self, skill: Skill) -> list[Flow]:
         read = self._desk.reader(skill.id)
@@ -93,13 +119,20 @@ class Stack:
 
     # -- moves
 
-    def start(self, turn: int, skill: Skill, cause: StartCause) -> None:
-        """Put a skill on the stack, behind its precondition where that does not hold yet."""
+    def start(self, turn: int, skill: Skill, cause: StartCause) -> bool:
+        """Put a skill on the stack, behind its precondition where that does not hold yet.
+
+        Returns:
+            Whether it was: skills that start each other without end are stopped at ``MOST_FRAMES``.
+        """
+        if len(self._desk.state.dialogue.frames) >= MOST_FRAMES:
+            return False
         precondition = self._desk.project.orchestrator.preconditions.get(skill.precondition or "")
         waits = precondition is not None and not holds(
             precondition.satisfied_when, self._desk.reader(skill.id)
         )
         entry = skill.entry_block
+        serving = self._resolver_of(precondition.name) if precondition is not None else None
         self._desk.record(
             turn,
             SkillStarted(
@@ -108,8 +141,11 @@ class Stack:
                 cause,
                 entry.id if entry is not None else None,
                 precondition.name if precondition is not None and waits else None,
+                serving.id if serving is not None and waits else None,
             ),
         )
+        if serving is not None:
+            return True  # what is under way for another skill serves this one as well
         resolver = (
             self._desk.project.skills.get(precondition.resolve_with)
             if precondition is not None and waits
@@ -117,6 +153,13 @@ class Stack:
         )
         if resolver is not None and resolver.id != skill.id:
             self.start(turn, resolver, "resolver")
+        return True
+
+    def _resolver_of(self, precondition: str) -> Frame | None:
+        """What is bringing about a precondition now, for the active wish."""
+        chain = (self._chains() or [[]])[-1]
+        pairs = zip(chain, chain[1:], strict=False)
+        return next((above for below, above in pairs if below.waiting_for == precondition), None)
 
     def resume(self, turn: int, frame: Frame) -> None:
         """A parked skill goes on."""
@@ -124,24 +167,15 @@ class Stack:
 
     def end(self, turn: int, frame: Frame, how: EndHow) -> None:
         """Take a skill off the stack; what was held for it is settled."""
-        held = self._desk.state.dialogue.held
-        if held is not None and held.frame == frame.id:
-            self.withdraw(turn, "its skill has ended")
+        self.withdraw(turn, "its skill has ended", frame.id)
         self._desk.record(turn, SkillEnded(frame.id, frame.skill, how))
 
-    def cancel(self, turn: int) -> list[str]:
-        """Abandon the active skill, and with it those that only wait for it.
-
-        Returns:
-            Ids of the skills that ended.
-        """
-        ended: list[str] = []
+    def cancel(self, turn: int, how: EndHow = "cancelled") -> None:
+        """Abandon the active skill, and with it those that only wait for it."""
         while (top := self._desk.top) is not None:
-            self.end(turn, top, "cancelled")
-            ended.append(top.skill)
+            self.end(turn, top, how)
             if top.cause not in _GIVES_BACK:
                 break
-        return ended
 
     def link(self, turn: int, frame: Frame, skill: Skill) -> None:
         """Hand over to another skill, which takes this one's place."""
@@ -151,7 +185,9 @@ class Stack:
     def go_to(self, turn: int, flow: Flow) -> None:
         """Start what the model named, or go back to it if it is parked."""
         parked = [
-            f for f in self._desk.state.dialogue.frames if f.skill == flow.skill and f.is_parked
+            chain[-1]
+            for chain in self._chains()
+            if chain[-1].is_parked and any(frame.skill == flow.skill for frame in chain)
         ]
         if parked and not flow.is_reference:
             while (top := self._desk.top) is not None and top.id != parked[-1].id:
@@ -165,9 +201,9 @@ class Stack:
             self.end(turn, top, "dropped")
         self.start(turn, skill, "delegated" if flow.is_reference else "activated")
 
-    def withdraw(self, turn: int, reason: str) -> None:
-        """Nobody waits for the held call any more."""
-        held = self._desk.state.dialogue.held
+    def withdraw(self, turn: int, reason: str, frame: int) -> None:
+        """Nobody waits for the call that is held for a frame any more, if there is one."""
+        held = self._desk.state.dialogue.held_for(frame)
         if held is None:
             return
         self._desk.record(turn, ConfirmationWithdrawn(held.call_id, reason))

@@ -18,7 +18,7 @@ from runtime.engine.desk import Desk
 from runtime.engine.gates import constraint_of, is_open
 from runtime.engine.responses import Responses
 from runtime.engine.scope import TurnScope
-from runtime.engine.stack import Stack
+from runtime.engine.stack import CHANGED, Stack
 from runtime.project.skill_model import Skill, ToolStep, ValueRef
 from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_call
 from runtime.tools.runner import refusal
@@ -71,7 +71,7 @@ class StepCalls:
             return await self._after(scope, skill, step, succeeded=place.outcome == "ok")
         held = self._confirming.held
         if held is not None and held.call_id == place.call_id:
-            return await self._still_held(scope, place.call_id, skill, step)
+            return await self._still_held(scope, frame, place.call_id, skill, step)
         made = self._desk.state.tool_call(place.call_id)
         if made is not None and made.started:
             return await self._still_running(scope, frame, made)
@@ -94,18 +94,18 @@ class StepCalls:
         confirmation = constraint_of(skill, step.tool).confirmation
         if confirmation is None:
             return ToolMove.AGAIN
-        self._confirming.hold(scope, call_id)
+        self._confirming.hold(scope, call_id, frame.id)
         return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
 
     async def _still_held(
-        self, scope: TurnScope, call_id: int, skill: Skill, step: ToolStep
+        self, scope: TurnScope, frame: Frame, call_id: int, skill: Skill, step: ToolStep
     ) -> ToolMove:
         made = self._desk.state.tool_call(call_id)
         if made is not None and made.arguments != self.arguments(skill, step):
             # A confirmation is bound to its values: the caller has corrected one.
-            self._stack.withdraw(scope.turn, "its values have changed")
+            self._stack.withdraw(scope.turn, CHANGED, frame.id)
             return ToolMove.AGAIN
-        if scope.asked_confirmation:
+        if self._confirming.is_asked(scope):
             return ToolMove.ASKED
         return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
 
@@ -135,8 +135,14 @@ class StepCalls:
             return ToolMove.DONE
         confirmation = constraint_of(skill, step.tool).confirmation
         if confirmation is not None and not place.confirmed:
-            self._confirming.hold(scope, call_id)
+            self._confirming.hold(scope, call_id, frame.id)
             return ToolMove.ASKED if await self._confirming.ask(scope) else ToolMove.PHRASE
+        if (
+            place.confirmed
+            and step.tool not in scope.answered
+            and not scope.has_considered(frame.id)
+        ):
+            return ToolMove.CONSIDER  # their yes is of an earlier turn, and they have spoken since
         refused = self._refusal(skill, step, made.arguments)  # again: memory may have moved on
         if refused is not None:
             desk.record(scope.turn, ToolSettled(call_id, "failed", refusal("failed", refused)))
@@ -158,6 +164,10 @@ class StepCalls:
     async def _denied(
         self, scope: TurnScope, frame: Frame, skill: Skill, step: ToolStep, place: BlockPlace
     ) -> ToolMove:
+        made = self._desk.state.tool_call(place.call_id) if place.call_id is not None else None
+        if made is not None and made.outcome is None:
+            reason = refusal("cancelled", "the caller said no")
+            self._desk.record(scope.turn, ToolSettled(made.call_id, "cancelled", reason))
         confirmation = constraint_of(skill, step.tool).confirmation
         line = confirmation.denial if confirmation is not None else None
         if line is not None and await self._responses.give(scope, line) is not None:

@@ -18,7 +18,7 @@ from runtime.engine.desk import Desk
 from runtime.engine.gates import holds
 from runtime.engine.responses import Responses
 from runtime.engine.scope import TurnScope
-from runtime.engine.stack import COMPLETED, CONTINUE_INTERRUPTED, Stack
+from runtime.engine.stack import CHANGED, COMPLETED, CONTINUE_INTERRUPTED, Stack
 from runtime.engine.step_calls import StepCalls, ToolMove
 from runtime.engine.utters import say_due
 from runtime.engine.writes import Writes
@@ -36,7 +36,7 @@ from runtime.project.skill_model import (
     Step,
     ToolStep,
 )
-from runtime.tools.arguments import canonical_json, parse_arguments
+from runtime.tools.arguments import canonical_json
 
 __all__ = ["Move", "Steps"]
 
@@ -46,6 +46,9 @@ MOST_MOVES = 200
 _UNMET = "utter_precondition_unmet"
 _QUESTION_MARKS = frozenset("?？؟;՞")
 """Of Latin and most other scripts, of Chinese and Japanese, Arabic, Greek, Armenian."""
+_WITHOUT_MARKS = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+"""Languages whose questions often have no mark."""
+_MAKE_ANEW = "The held call's values have changed: call the tool with the new ones, if it is due."
 _PHRASE = "The held call was not asked about. Ask the caller to confirm it, in one short question."
 
 
@@ -124,18 +127,40 @@ class Steps:
             self._stack.resume(scope.turn, frame)
             return None
         self._stack.end(scope.turn, frame, "dropped")
+        if frame.cause == "called":
+            self._stack.cancel(
+                scope.turn, "dropped"
+            )  # a block does not go on without what it called
         if found.says_unmet:
             await self._responses.give(scope, _UNMET)
         return None
 
     def _offer_return(self, scope: TurnScope, frame: Frame, skill: Skill) -> Move | None:
         """The caller went on to something else, which is done: shall we go on with this?"""
+        if frame.cause == "resolver" and self._is_resolved(frame):
+            self._stack.end(scope.turn, frame, "dropped")
+            return None
         asking = self._desk.project.skills.get(CONTINUE_INTERRUPTED)
-        if asking is None or asking.disabled:
+        wish = self._desk.skill_of(self._stack.wish_of(frame)) or skill
+        if asking is None or asking.disabled or wish.hidden:
             self._stack.resume(scope.turn, frame)
             return None
-        self.run_engine_skill(scope, asking, {"interrupted_name": skill.name})
+        self.run_engine_skill(scope, asking, {"interrupted_name": wish.name})
         return None
+
+    def _is_resolved(self, resolver: Frame) -> bool:
+        """Whether what a resolver was to bring about has come about without it."""
+        frames = self._desk.state.dialogue.frames
+        at = frames.index(resolver)
+        waiting = frames[at - 1] if at else None
+        found = self._desk.project.orchestrator.preconditions.get(
+            (waiting.waiting_for if waiting is not None else None) or ""
+        )
+        return (
+            waiting is not None
+            and found is not None
+            and holds(found.satisfied_when, self._desk.reader(waiting.skill))
+        )
 
     def _write(self, scope: TurnScope, namespace: str, values: Mapping[str, Json]) -> None:
         for name, value in values.items():
@@ -164,7 +189,7 @@ class Steps:
             if wants_back:
                 self._stack.resume(scope.turn, below)
             else:
-                self._stack.end(scope.turn, below, "dropped")
+                self._stack.cancel(scope.turn, "dropped")
         self.wrap_up(scope, frame)
         return None
 
@@ -179,7 +204,13 @@ class Steps:
 
     async def _ask_held(self, scope: TurnScope, frame: Frame) -> Move:
         """The model's own call is held: put its question, or let the model put it."""
-        if scope.asked_confirmation or await self.confirming.ask(scope):
+        if self.is_held_outdated(self.confirming.wording):
+            # A tool, a key or a tap has changed a value: it is another call now.
+            self._stack.withdraw(scope.turn, CHANGED, frame.id)
+            scope.owes_reply = True
+            scope.note = _MAKE_ANEW
+            return Move.MODEL
+        if self.confirming.is_asked(scope) or await self.confirming.ask(scope):
             return Move.CALLER
         visit = frame.place.visit if frame.place is not None else 0
         return Move.CALLER if (frame.id, visit) in scope.replied_at else Move.MODEL
@@ -349,8 +380,8 @@ class Steps:
             self._go_on(scope, frame, skill, step)
         elif linked:
             self._stack.link(scope.turn, frame, other)
-        else:
-            self._stack.start(scope.turn, other, "called")
+        elif not self._stack.start(scope.turn, other, "called"):
+            self._go_on(scope, frame, skill, step)
         return None
 
     # -- what the model did
@@ -377,11 +408,12 @@ class Steps:
 
     def _phrased(self, scope: TurnScope, say: int, text: str) -> None:
         """The reply is the held call's question; one that asks nothing is asked for once more."""
-        if scope.must_phrase or not _QUESTION_MARKS.isdisjoint(text):
+        language = (self._desk.opening.language or self._desk.project.language)[:2].lower()
+        if not _QUESTION_MARKS.isdisjoint(text) or language in _WITHOUT_MARKS:
             self.confirming.phrased(scope, say, text)
-            return
-        scope.must_phrase = scope.owes_reply = True
-        scope.note = _PHRASE
+        elif not scope.must_phrase:
+            scope.must_phrase = scope.owes_reply = True
+            scope.note = _PHRASE
 
     def note_reply(self, scope: TurnScope) -> None:
         """Where the dialogue stands, the model has had its say."""
@@ -404,14 +436,7 @@ class Steps:
             return True
         if made.made_for == "step" and isinstance(step, ToolStep):
             return self._calls.arguments(skill, step) != made.arguments
-        held = parse_arguments(made.arguments, {}).values
-        found = {name: self._desk.schema.readable(name, skill.id) for name in held}
-        return any(
-            (value := self._desk.value(field.namespace, field.name)) is not None
-            and canonical_json(value) != canonical_json(held[name])
-            for name, field in found.items()
-            if field is not None
-        )
+        return self.confirming.has_changed(made)
 
     # -- where the dialogue stands
 
@@ -429,11 +454,13 @@ class Steps:
     def has_own_line(self) -> bool:
         """Whether the engine will say something itself where the model has not."""
         if self.confirming.is_in_front:
-            return self.confirming.rule().question is not None
+            return self.confirming.wording is not None
         step = self.step
         if isinstance(step, ToolStep):
             return True  # its call goes on, or is made again
-        return isinstance(step, CollectStep) and step.utterance is not None
+        if not isinstance(step, CollectStep) or step.utterance is None:
+            return False
+        return self._responses.wording(step.utterance) is not None
 
     def listening(self, scope: TurnScope) -> tuple[Expect, KeyRule | None]:
         """What kind of answer is waited for, and how keys are collected for it."""

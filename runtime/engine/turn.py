@@ -141,6 +141,10 @@ class Turn:
                 return await self._check_in()
             case "input" | "asked":
                 await self._wait_for_earlier(scope.turn)
+                if scope.start.reopens is not None and not self._certain:
+                    # Where it stands is known once the turn before is taken back.
+                    await self._confirmed.wait()
+                    self._other_words = False
                 self._note_stale()
                 if self._begun:
                     self._start_session()
@@ -161,9 +165,11 @@ class Turn:
         Also for a turn that is uncertain, and again for the words that confirm it.
         """
         confirming, scope = self._parts.steps.confirming, self.scope
-        can_answer = confirming.may_be_answered(scope.input)
-        # Also of one that comes back to the front in the course of this turn: it is asked again.
-        scope.confirmation_is_stale = confirming.held is not None and not can_answer
+        held = confirming.held
+        can_answer = held is not None and confirming.may_be_answered(scope.input)
+        scope.answerable = (
+            frozenset({held.call_id}) if held is not None and can_answer else frozenset()
+        )
 
     def _start_session(self) -> None:
         """Run the skill that begins a conversation, with its first turn, whatever that is."""
@@ -207,6 +213,8 @@ class Turn:
                 if move is Move.CALLER:
                     return "done"
                 if move is Move.STUCK:
+                    # What goes round in a circle would do so in every turn to come.
+                    self._parts.stack.cancel(scope.turn)
                     return await self._apologize()
             await self._desk.wait_stored()
             if not scope.round:

@@ -6,6 +6,7 @@ last moments. SQLAlchemy's core is used, so that another database is another URL
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from runtime.store.codec import decode, encode_fact, kind_of
 from runtime.store.ports import EventStore, StoreError
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore"]
+
+_logger = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
 
@@ -65,7 +68,7 @@ class SqliteStore(EventStore):
         Raises:
             StoreError: the file can't be written.
         """
-        rows = [_row(each) for each in events]
+        rows = [row for each in events if (row := _row(each)) is not None]
         if not rows:
             return
         try:
@@ -167,12 +170,21 @@ def _prepare(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _row(each: Event) -> dict[str, object]:
+def _row(each: Event) -> dict[str, object] | None:
+    """The event as a row; None for one that can't be written, which must not hold up the rest."""
+    try:
+        body = encode_fact(each.fact)
+    except Exception as error:
+        _logger.error(
+            "an event can't be stored",
+            extra={"kind": kind_of(each.fact), "error": type(error).__name__},
+        )
+        return None
     return {
         "conversation": each.conversation,
         "sequence": each.sequence,
         "at_ms": each.at_ms,
         "turn": each.turn,
         "kind": kind_of(each.fact),
-        "body": encode_fact(each.fact),
+        "body": body,
     }

@@ -6,6 +6,7 @@ out, settling) is ``runner``; what the call reaches outside of itself comes thro
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from runtime.agent import Json
@@ -54,6 +55,10 @@ class ToolHost(Protocol):
 
     def calls_changed(self, turn: int) -> None:
         """The set of open calls of a turn is another one now."""
+        ...
+
+    def now(self) -> datetime:
+        """The present moment of the call, UTC."""
         ...
 
 
@@ -131,6 +136,11 @@ class RunningCall:
     def model(self) -> ToolModelContext:
         """The project's model settings."""
         return self._host.model_context()
+
+    @property
+    def now(self) -> datetime:
+        """The present moment of the call."""
+        return self._host.now()
 
     def events(self) -> Sequence[Event]:
         """The conversation so far."""

@@ -8,6 +8,7 @@ of ``runtime.testing`` in an author's tests.
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
@@ -85,6 +86,11 @@ class ToolBacking(Protocol):
     @property
     def model(self) -> ToolModelContext:
         """The project's model settings."""
+        ...
+
+    @property
+    def now(self) -> datetime:
+        """The present moment of the call."""
         ...
 
     def events(self) -> Sequence["Event"]:
@@ -182,6 +188,11 @@ class ToolContext:
     def model(self) -> ToolModelContext:
         """The project's model settings; read-only."""
         return self._backing.model
+
+    @property
+    def now(self) -> datetime:
+        """The present moment, UTC: in replays and scenarios the call's, not the machine's."""
+        return self._backing.now
 
     async def send(self, text: str) -> None:
         """Speak to the caller at once, past the model.

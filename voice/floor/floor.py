@@ -348,5 +348,5 @@ class Floor:
             elif not utterance.complete:
                 p.gate.take()
         kept, p.kept = p.kept, []
-        for event in kept:
-            self._given.take(event)
+        for event, given_ms in kept:
+            self._given.take(event, given_ms)

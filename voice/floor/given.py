@@ -25,9 +25,17 @@ class Given:
         self._p = parts
         self._take = taking
 
-    def take(self, event: KeyPressed | TextTyped | ButtonTapped) -> None:
-        """Take an input: interrupt what runs, or keep it behind a protected line."""
+    def take(
+        self, event: KeyPressed | TextTyped | ButtonTapped, given_ms: int | None = None
+    ) -> None:
+        """Take an input: interrupt what runs, or keep it behind a protected line.
+
+        Args:
+            event: The input.
+            given_ms: When it was given, if that was earlier.
+        """
         p = self._p
+        given_ms = p.step.now if given_ms is None else given_ms
         match event:
             case KeyPressed():
                 text = key_of(event.key)
@@ -41,7 +49,7 @@ class Given:
         decision = decide(p.state, Sound.KEY)
         if decision is Decision.KEEP:
             if len(p.kept) < _MOST_KEPT:
-                p.kept.append(event)
+                p.kept.append((event, given_ms))
             return
         is_key = isinstance(event, KeyPressed)
         if is_key:
@@ -57,19 +65,20 @@ class Given:
                 if done is None:
                     p.gate.take()
                 else:
-                    self._take.start_given("keys", done)
+                    self._take.start_given("keys", done, given_ms)
             case TextTyped() | ButtonTapped():
                 digits = p.keys.abandon()
                 if digits:
                     p.step.record("suppressed", "text_instead", digits)
-                self._take.start_given("text" if isinstance(event, TextTyped) else "tap", text)
+                kind = "text" if isinstance(event, TextTyped) else "tap"
+                self._take.start_given(kind, text, given_ms)
 
     def keys_timed_out(self) -> None:
         """The time for another key is over: what came is the input."""
         digits = self._p.keys.timed_out()
         if digits:
             self._take.stop("key", "key")
-            self._take.start_given("keys", digits)
+            self._take.start_given("keys", digits, self._p.step.now)
 
     def _words_give_way(self, reason: str) -> None:
         """Words said before a key or a text answer nothing any more: the question is closed."""

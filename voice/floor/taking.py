@@ -53,10 +53,10 @@ class Taking:
                 p.step.emit(LearnCallerLevel(spoken_from, max(end_ms, spoken_from)))
         self._start_with(given, reopens=reopens, certain=certain, silence_ms=p.step.now - end_ms)
 
-    def start_given(self, kind: InputKind, text: str) -> None:
-        """Start the turn of keys, a typed text or a tap."""
-        now = self._p.step.now
-        self._start_with(Input(kind, text, onset_ms=now, end_ms=now), reopens=None, certain=True)
+    def start_given(self, kind: InputKind, text: str, given_ms: int) -> None:
+        """Start the turn of keys, a typed text or a tap that was given at ``given_ms``."""
+        given = Input(kind, text, onset_ms=given_ms, end_ms=given_ms)
+        self._start_with(given, reopens=None, certain=True)
 
     def confirm(self) -> None:
         """The eager end was right."""

@@ -204,7 +204,8 @@ class Mouth:
     def heard_at(self, ms: int) -> tuple[Heard, ...]:
         """What of the last says the caller had heard when they made the sound that came at ``ms``.
 
-        Oldest say first; lines of the voice plane's own are left out.
+        Oldest say first, also those of which nothing had been heard by then; lines of the voice
+        plane's own are left out.
         """
         now = self._clock()
         # A far end that stalls has played less than its clock says; only the marks know.
@@ -212,12 +213,13 @@ class Mouth:
             say: min(heard_ms, self._ledger.content_heard_ms(say, now))
             for say, heard_ms in self._ledger.heard_at(ms).items()
         }
-        scripts = dict(self._recent)
-        scripts.update((u.say, u.script) for u in self._says.values())
+        unsettled = {u.say: u.script for u in self._says.values()}
+        positions = {**dict.fromkeys(unsettled, 0), **positions}
+        scripts = {**dict(self._recent), **unsettled}
         return tuple(
-            Heard(say, chars, script.is_whole_at(positions[say]))
+            Heard(say, script.heard_chars(at), at > 0 and script.is_whole_at(at))
             for say, script in sorted(scripts.items())
-            if say >= 0 and say in positions and (chars := script.heard_chars(positions[say]))
+            if say >= 0 and (at := positions.get(say)) is not None
         )
 
     def playing(self, now: float) -> NDArray[np.int16] | None:
@@ -437,6 +439,8 @@ class Mouth:
         """Hand over what was posted; what that causes in turn comes with the next round."""
         self._drain_due = False
         for _ in range(len(self._posts)):
+            if not self._posts:
+                return  # what was handed over closed the call, and ``settle`` has handed over the rest
             match event := self._posts.popleft():
                 case SaySettled():
                     self._settled(event)

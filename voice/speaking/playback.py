@@ -311,9 +311,8 @@ class Ledger:
             start = stretch.run.play_ms + stretch.stream_ms - stretch.run.stream_ms
             since = int(at - start - stretch.run.lag_ms)
             heard = max(0, min(stretch.length_ms, since))
-            if heard:
-                end = stretch.content_ms + heard
-                positions[stretch.say] = max(positions.get(stretch.say, 0), end)
+            end = stretch.content_ms + heard if heard else 0
+            positions[stretch.say] = max(positions.get(stretch.say, 0), end)
         return positions
 
     def sounding_at(self, now: float) -> tuple[int, int] | None:

@@ -43,6 +43,7 @@ schema:
     age: {type: int}
     note: {type: text}
     flag: {type: bool}
+    anything: {type: any}
 """
 
 
@@ -446,9 +447,11 @@ async def test_the_engine_calls_a_tool_and_branches_on_what_it_wrote(project: Pr
 @in_project(
     project_of(
         """
+        - id: loose
+          set_memory: {anything: 5}
         - id: look
           execute_tool: look
-          parameters: {name: 5, wrong: true}
+          parameters: {name: session.a.anything}
         - id: after
           action: utter_two
         """,

@@ -93,7 +93,7 @@ def test_nothing_is_heard_of_a_say_cut_at_its_first_frame() -> None:
                 await asyncio.sleep(0.05)
                 (only,) = rig.mouth.flush()
                 assert (only.outcome, only.heard_chars) == ("dropped", 0)
-                assert rig.mouth.heard_at(rig.now_ms) == ()
+                assert rig.mouth.heard_at(rig.now_ms) == (Heard(1, 0, False),)
 
     run(main())
 
