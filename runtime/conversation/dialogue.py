@@ -24,6 +24,7 @@ from runtime.conversation.events import (
     ToolAsked,
     ToolOutcome,
     UtterFired,
+    UtterLooked,
 )
 
 __all__ = [
@@ -81,6 +82,9 @@ class Frame:
     has_returned: bool = False
     """A block or a skill that its prose refers to has come back."""
     said_rules: frozenset[int] = frozenset()
+    """Its ``utter`` rules that were said."""
+    held_rules: frozenset[int] | None = None
+    """Those that held from its start on, and still do; None = nobody has looked yet."""
 
     @property
     def place(self) -> BlockPlace | None:
@@ -173,6 +177,10 @@ def apply_dialogue(dialogue: Dialogue, fact: DialogueFact, turn: int) -> Dialogu
         case UtterFired():
             return _on_frame(
                 dialogue, fact.frame, lambda f: replace(f, said_rules=f.said_rules | {fact.rule})
+            )
+        case UtterLooked():
+            return _on_frame(
+                dialogue, fact.frame, lambda f: replace(f, held_rules=frozenset(fact.holding))
             )
         case ConfirmationAsked():
             held = Held(fact.call_id, fact.frame, fact.say, fact.essential_chars, turn, fact.seen)

@@ -46,6 +46,7 @@ __all__ = [
     "TurnInterrupted",
     "TurnStarted",
     "UtterFired",
+    "UtterLooked",
 ]
 
 ToolOutcome = Literal["ok", "failed", "timed_out", "cancelled", "unknown"]
@@ -278,6 +279,14 @@ class UtterFired:
 
 
 @dataclass(frozen=True, slots=True)
+class UtterLooked:
+    """Which ``when`` rules hold without having become true since the skill was started."""
+
+    frame: int
+    holding: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ConfirmationAsked:
     """A call is held until the caller agrees; also recorded each time it is asked again."""
 
@@ -325,6 +334,10 @@ class ResponseGiven:
     response: str
     say: int
     buttons: tuple[OfferedButton, ...] = ()
+    outcome_of: int | None = None
+    """The call whose outcome it tells: the caller must come to hear it."""
+    skill: str = ""
+    """Whose names it was filled with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +369,7 @@ DialogueFact: TypeAlias = (
     | StepEntered
     | StepAsked
     | UtterFired
+    | UtterLooked
     | ConfirmationAsked
     | ConfirmationAnswered
     | ConfirmationWithdrawn

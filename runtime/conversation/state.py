@@ -64,6 +64,7 @@ from runtime.conversation.events import (
     TurnInterrupted,
     TurnStarted,
     UtterFired,
+    UtterLooked,
 )
 
 __all__ = [
@@ -181,6 +182,8 @@ class ConversationState:
         default_factory=dict[str, tuple[OfferedButton, ...]]
     )
     """Memory entry → the buttons that its question was last put with."""
+    untold: dict[int, ResponseGiven] = field(default_factory=dict[int, ResponseGiven])
+    """Say → a response that tells a call's outcome, as long as nothing of it was heard."""
     _dialogue_before: Dialogue = Dialogue()
     """As the latest turn found it."""
     _buttons_before: tuple[OfferedButton, ...] = ()
@@ -264,6 +267,13 @@ class ConversationState:
                 self._memory_set(fact, turn)
             case ResponseGiven():
                 self.buttons = fact.buttons
+                if fact.outcome_of is not None:
+                    self.untold = {
+                        say: told
+                        for say, told in self.untold.items()
+                        if told.outcome_of != fact.outcome_of
+                    }
+                    self.untold[fact.say] = fact
             case (
                 SkillStarted()
                 | SkillEnded()
@@ -273,6 +283,7 @@ class ConversationState:
                 | StepEntered()
                 | StepAsked()
                 | UtterFired()
+                | UtterLooked()
                 | ConfirmationAsked()
                 | ConfirmationAnswered()
                 | ConfirmationWithdrawn()
@@ -330,6 +341,8 @@ class ConversationState:
         message.heard_chars = (
             whole if fact.outcome == "heard" else max(0, min(fact.heard_chars, whole))
         )
+        if message.heard_chars:
+            self.untold.pop(fact.say, None)
 
     def _asked(self, fact: ToolAsked, turn: int) -> None:
         self.highest_call = max(self.highest_call, fact.call_id)

@@ -32,7 +32,7 @@ from runtime.engine.responses import Responses
 from runtime.engine.scope import Refused, TurnScope
 from runtime.engine.stack import Stack
 from runtime.engine.steps import Steps
-from runtime.models.ports import RequestedCall
+from runtime.models.ports import RequestedCall, ToolSpec
 from runtime.project.skill_model import Skill, ToolConstraint
 from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_arguments, parse_call
 from runtime.tools.call import RunningCall
@@ -186,7 +186,9 @@ class Calls:
             self._refuse(this, call_id, "it is not available now")
             return
         try:
-            values = parse_arguments(call.arguments, spec.parameters).values
+            # Models write null for what they don't know: that is left out.
+            unknown = dict.fromkeys(_properties(spec)) if call.name == SET_FIELDS else {}
+            values = parse_arguments(call.arguments, spec.parameters, unknown).values
         except ArgumentsRefused as reason:
             self._refuse(this, call_id, str(reason))
             return
@@ -311,8 +313,10 @@ class Calls:
         for call, constraint in this.running:
             scope.just_done.append((call.name, call.outcome or ""))
             line = constraint.on_success if call.outcome == "ok" else constraint.on_failure
-            if line is not None and await self._responses.give(scope, line) is not None:
-                continue  # the response tells the caller; the model reads the result next time
+            if line is not None:
+                given = await self._responses.give(scope, line, outcome_of=call.call_id)
+                if given is not None:
+                    continue  # it tells the caller; the model reads the result next time
             scope.owes_reply = True
         taken: set[int] = set()
         for call_id, frame in this.to_hold:
@@ -353,6 +357,11 @@ class Calls:
 
     def _settle(self, this: _Round, call_id: int, outcome: ToolOutcome, result: str) -> None:
         self._desk.record(this.scope.turn, ToolSettled(call_id, outcome, result))
+
+
+def _properties(spec: ToolSpec) -> Sequence[str]:
+    properties = spec.parameters.get("properties")
+    return list(properties) if isinstance(properties, dict) else []
 
 
 def _wire_name(name: str) -> str:

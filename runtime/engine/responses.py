@@ -56,6 +56,7 @@ class Responses:
         kind: SayKind | None = None,
         expect: Expect | None = None,
         skill: str | None = None,
+        outcome_of: int | None = None,
     ) -> Given | None:
         """Say a response.
 
@@ -65,6 +66,7 @@ class Responses:
             kind: What sort of message it is; None = the turn's.
             expect: The kind of answer it asks for.
             skill: Whose names a bare ``{field}`` means; None = the active skill's.
+            outcome_of: The call whose outcome it tells.
 
         Returns:
             What was said; None when no variant holds.
@@ -96,10 +98,18 @@ class Responses:
             interruptible=variant.interruptible,
             expect=expect,
         )
-        self._desk.record(scope.turn, ResponseGiven(name, say, tuple(buttons)))
+        fact = ResponseGiven(name, say, tuple(buttons), outcome_of, skill)
+        self._desk.record(scope.turn, fact)
         scope.said = True
         scope.expect = expect
         return Given(say, text, essential)
+
+    async def tell_untold(self, scope: TurnScope) -> None:
+        """Say again how calls came out where an interruption kept it from the caller."""
+        for say, told in list(self._desk.state.untold.items()):
+            message = self._desk.state.message(say)
+            if message is None or message.outcome is not None:
+                await self.give(scope, told.response, skill=told.skill, outcome_of=told.outcome_of)
 
     def wording(self, name: str, skill: str | None = None) -> str | None:
         """The text that the response would have now, without its buttons; None = nothing."""

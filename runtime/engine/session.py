@@ -289,6 +289,8 @@ class Session:
                 self._emit(TurnEnded(message.call, turn, "interrupted"))
             return
         self._desk.record(turn, TurnInterrupted(message.cause, message.evidence))
+        # What is in its commit section ends as it ends, and is known then.
+        stopped = [call for call in stopped if not call.open_commits]
         going_on = [call for call in self._desk.runner.open_in(turn) if call not in stopped]
         self._end_turn(
             turn,

@@ -68,7 +68,7 @@ class StepCalls:
         if place.call_id is None or place.outcome == "cancelled":
             return await self._ask(scope, frame, skill, step)
         if place.outcome is not None:
-            return await self._after(scope, skill, step, succeeded=place.outcome == "ok")
+            return await self._after(scope, skill, step, place)
         held = self._confirming.held
         if held is not None and held.call_id == place.call_id:
             return await self._still_held(scope, frame, place.call_id, skill, step)
@@ -178,13 +178,13 @@ class StepCalls:
         return ToolMove.CONSIDER
 
     async def _after(
-        self, scope: TurnScope, skill: Skill, step: ToolStep, *, succeeded: bool
+        self, scope: TurnScope, skill: Skill, step: ToolStep, place: BlockPlace
     ) -> ToolMove:
         """Say how it went; no model is there to say that a step's call was refused either."""
         constraint = constraint_of(skill, step.tool)
-        line = constraint.on_success if succeeded else constraint.on_failure
+        line = constraint.on_success if place.outcome == "ok" else constraint.on_failure
         if line is not None:
-            await self._responses.give(scope, line)
+            await self._responses.give(scope, line, outcome_of=place.call_id)
         return ToolMove.DONE
 
     # -- checks

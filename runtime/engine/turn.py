@@ -156,7 +156,9 @@ class Turn:
         for name in _GREETINGS:
             await self._parts.responses.give(self.scope, name)
         self._start_session()
-        await self._parts.steps.advance(self.scope)
+        move = await self._parts.steps.advance(self.scope)
+        if move is Move.MODEL and not self.scope.said:
+            return await self._answer()  # who calls is not met with silence
         return "done"
 
     def _note_stale(self) -> None:
@@ -209,6 +211,8 @@ class Turn:
             if self._desk.is_interrupted(scope.turn):
                 return "interrupted"  # the message that says so is on its way
             if self._begun:
+                if not scope.round:
+                    await self._parts.responses.tell_untold(scope)
                 move = await self._parts.steps.advance(scope)
                 if move is Move.CALLER:
                     return "done"
@@ -235,6 +239,8 @@ class Turn:
                 case RoundOutcome.GO_ON | RoundOutcome.ANSWERED | RoundOutcome.NOTHING_ASKED:
                     empty = 0
             if empty > 1:
+                if not scope.has_input:
+                    return "empty"  # nobody waits for an answer
                 await self._apologize()
                 return "empty"
             if mistakes > 1:

@@ -40,6 +40,7 @@ from runtime.conversation.events import (
     TurnInterrupted,
     TurnStarted,
     UtterFired,
+    UtterLooked,
 )
 from runtime.store.ports import StoreError
 
@@ -68,6 +69,7 @@ _KINDS: Mapping[str, type[Fact]] = {
     "step_entered": StepEntered,
     "step_asked": StepAsked,
     "utter_fired": UtterFired,
+    "utter_looked": UtterLooked,
     "confirmation_asked": ConfirmationAsked,
     "confirmation_answered": ConfirmationAnswered,
     "confirmation_withdrawn": ConfirmationWithdrawn,

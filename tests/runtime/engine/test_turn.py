@@ -427,3 +427,13 @@ async def test_memory_of_a_tool_is_in_the_next_prompt() -> None:
         call.voice.hear("remember")
         await call.voice.wait_ended()
         assert 'desk.inner: "kept"' in call.model.requests[1].messages[0].text
+
+
+@in_virtual_time
+async def test_a_session_that_begins_with_prose_is_greeted_by_the_model() -> None:
+    """Who calls is not met with silence; an empty reply is none to apologize for."""
+    for step, said in ((Write("Hello."), ["Hello."]), ([], [])):
+        async with connected([step, []][: 2 - len(said)]) as call:
+            call.voice.start("opened")
+            await call.voice.wait_ended()
+            assert call.voice.texts == said
