@@ -66,6 +66,15 @@ def lock(customer_id: str, card_id: str) -> None:
         customer.locked.add(card_id)
 
 
+def unlock(customer_id: str, card_id: str) -> bool:
+    """Take back a lock that was a mistake; returns whether there was one."""
+    customer = find(customer_id)
+    if customer is None or card_id not in customer.locked:
+        return False
+    customer.locked.remove(card_id)
+    return True
+
+
 def place_order(key: str, customer_id: str, card_id: str, shipping: str) -> Order:
     """Place an order, or return the one that was placed with this key before."""
     if key not in _orders:

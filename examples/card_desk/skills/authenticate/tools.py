@@ -8,9 +8,7 @@ from runtime import ToolContext, ToolResult, tool
 
 
 @tool(description="Check a customer number against a year of birth")
-async def check_identity(
-    customer_number: str, birth_year: str, context: ToolContext = None
-) -> ToolResult:
+async def check_identity(customer_number: str, birth_year: str, context: ToolContext) -> ToolResult:
     await asyncio.sleep(0.4)
     customer = bank.find(customer_number)
     if customer is None or customer.birth_year != birth_year:
@@ -23,7 +21,7 @@ async def check_identity(
 
 
 @tool(description="Forget the answers that did not fit")
-async def forget_answers(context: ToolContext = None) -> ToolResult:
+async def forget_answers(context: ToolContext) -> ToolResult:
     context.memory.set("customer_number", None)
     context.memory.set("birth_year", None)
     return ToolResult()

@@ -6,7 +6,7 @@ from runtime import ToolContext, ToolResult, tool
 
 
 @tool(description="Find the caller's latest order")
-async def find_order(context: ToolContext = None) -> ToolResult:
+async def find_order(context: ToolContext) -> ToolResult:
     orders = bank.orders_of(context.memory.get("project.customer_id", ""))
     context.memory.set("found", bool(orders))
     if orders:
