@@ -152,17 +152,24 @@ class InLoopAgent(AgentPlane):
         for entry in list(self._calls.values()):
             self._receive(entry, CloseCall(entry.call, "drain", 0))
         if self._serving:
-            skills = self._parts.project.skills.values()
-            tools = [tool for skill in skills for tool in skill.tools.values()]
-            longest = max((t.timeout_s or 0.0 for t in tools), default=0.0)
-            bound = max(longest, self._parts.project.tool_timeout_s) + _SETTLE_S
-            await asyncio.wait(self._serving, timeout=bound)
+            await asyncio.wait(self._serving, timeout=self._longest_tool_s + _SETTLE_S)
         await cancel_and_settle(*self._serving, *self._leaving)
         await _close_quietly("the store", self._journal.aclose(_CLOSE_S))
         await _close_quietly("the search", self._parts.search.aclose())
         await _close_quietly("the menu", self._parts.menu.aclose())
         for _, model in self._parts.models:
             await _close_quietly("a model", model.aclose())
+
+    @property
+    def closing_bound_s(self) -> float:
+        """How long closing may take: what tools may take to end, and the store to write that."""
+        return self._longest_tool_s + _SETTLE_S + 3 * _CLOSE_S
+
+    @property
+    def _longest_tool_s(self) -> float:
+        project = self._parts.project
+        tools = (tool for skill in project.skills.values() for tool in skill.tools.values())
+        return max(project.tool_timeout_s, *(tool.timeout_s or 0.0 for tool in tools), 0.0)
 
     # -- delivery
 

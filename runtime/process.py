@@ -57,7 +57,6 @@ STUCK_AFTER_S = 2.0
 
 START_BOUND_S = 60.0
 _WATCH_S = 0.25
-_STOP_BOUND_S = 40.0
 _RESTART_S = (0.0, 0.2, 1.0, 5.0)
 """Pauses before a new life, by how many in a row did not serve for ``_STABLE_S``."""
 _STABLE_S = 10.0
@@ -96,6 +95,8 @@ class _Health:
 
     ready: bool = False
     ready_s: float = 0.0
+    closing_bound_s: float = 1.0
+    """How long it may take to settle once it is told to stop; nothing runs before it is ready."""
     last_beat_s: float = 0.0
     stuck_told: bool = False
     not_started: NotStarted | None = None
@@ -224,7 +225,7 @@ class ChildAgent(AgentPlane):
             await cancel_and_settle(self._watching)
         if self._life is not None:
             self._life.put(Stop())
-            await self._life.end(_STOP_BOUND_S if self._health.ready else 1.0)
+            await self._life.end(self._health.closing_bound_s)
 
     def _put(self, frame: ToRuntime) -> None:
         # A life that dies before it serves has done nothing of what it was sent.
@@ -301,7 +302,8 @@ class ChildAgent(AgentPlane):
             match frame:
                 case Beat():
                     pass
-                case Ready():
+                case Ready(closing_bound_s=bound_s):
+                    self._health.closing_bound_s = bound_s
                     self._begin_to_serve()
                 case NotStarted():
                     self._health.not_started = frame

@@ -45,8 +45,6 @@ __all__ = ["AgentParts", "build_from_files", "child_main"]
 
 BEAT_S = 0.25
 STUCK_AFTER_S = 1.0
-ORPHAN_S = 10.0
-"""How long the child may settle after its parent has gone."""
 
 _logger = logging.getLogger(__name__)
 
@@ -147,7 +145,7 @@ class _Child:
         beating = self._loop.create_task(self._beat(), name="beat")
         for target in (self._read, lambda: self._watch(main_thread)):
             threading.Thread(target=target, daemon=True).start()
-        self._out.put(Ready())
+        self._out.put(Ready(self._agent.closing_bound_s))
         await self._stop.wait()
         await self._agent.aclose()
         await cancel_and_settle(beating)
@@ -185,7 +183,7 @@ class _Child:
             self._loop.call_soon_threadsafe(self._stop.set)
         except RuntimeError:
             return  # the loop has ended already
-        threading.Event().wait(ORPHAN_S)
+        threading.Event().wait(self._agent.closing_bound_s)
         os._exit(1)
 
     def _watch(self, main_thread: int) -> None:

@@ -53,6 +53,9 @@ class Stop:
 class Ready:
     """The agent is built and serves."""
 
+    closing_bound_s: float = 40.0
+    """How long it may take to settle what runs when it is told to stop."""
+
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:

@@ -6,6 +6,7 @@ says nothing. ``rephrase`` asks the model for other words and falls back to the 
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from runtime.agent import Expect, Json, SayKind
@@ -85,7 +86,7 @@ class Responses:
             return None
         if buttons:
             # On voice nobody sees them.
-            text = f"{text.rstrip()} {spoken_list([b.title for b in buttons])}"
+            text = with_spoken(text, [b.title for b in buttons])
             expect = expect or Expect("choice")
             if expect.kind in ("open", "choice"):
                 titles = tuple(b.title for b in buttons)
@@ -198,12 +199,14 @@ class Responses:
         return found if 0 < len(found) <= 4 * len(text) + 200 else None
 
 
-def spoken_list(titles: list[str]) -> str:
-    """Titles as they are read out after a question."""
+def with_spoken(text: str, titles: Sequence[str]) -> str:
+    """A line with the titles of its buttons, as they are read out: ``Which card: gold, or blue?``."""
+    text = text.rstrip()
     titles = [title.rstrip(" .?!") for title in titles]
     if len(titles) < 2:
-        return f"{''.join(titles)}."
-    return f"{', '.join(titles[:-1])}, or {titles[-1]}?"
+        return f"{text} {''.join(titles)}."
+    listed = f"{', '.join(titles[:-1])}, or {titles[-1]}?"
+    return f"{text[:-1]}: {listed}" if text.endswith("?") else f"{text} {listed}"
 
 
 def as_text(value: Json) -> str:

@@ -108,7 +108,7 @@ async def tap(call: Call, text: str) -> list[str]:
 async def test_static_buttons_are_read_aloud_and_written_by_a_tap(project: Project) -> None:
     """R33, section 9.4: titles after the question; ``set:`` writes without the model."""
     async with connected([start("a"), nothing()], project=project) as call:
-        assert await hear(call, "hi") == ["Which size? Small, Large, or What fits me?"]
+        assert await hear(call, "hi") == ["Which size: Small, Large, or What fits me?"]
         listen = call.voice.of(Listen)[-1]
         assert (listen.expect.kind, listen.expect.choices) == (
             "choice",
@@ -118,7 +118,7 @@ async def test_static_buttons_are_read_aloud_and_written_by_a_tap(project: Proje
         said = await tap(call, "set:session.a.size=small")
         assert memory(call, "a.size") == "small"
         assert of("hook") == ["small"], "a tapped value is checked as any other"
-        assert said[-1].startswith("When shall we come?")
+        assert said[-1].startswith("When shall we come:")
         assert len(call.model.requests) == 2, "the tap needed no model"
 
 
@@ -150,7 +150,7 @@ async def test_dynamic_buttons_come_from_their_source(project: Project) -> None:
     steps = [start("a"), fill(size="small")]
     async with connected(steps, project=project) as call:
         said = await hear(call, "a small one")
-        assert said == ["Let me see.", "When shall we come? Tomorrow, or Show later dates?"]
+        assert said == ["Let me see.", "When shall we come: Tomorrow, or Show later dates?"]
         assert "windows" not in offered(call)
         assert [b.title for b in state(call).buttons] == ["Tomorrow", "Show later dates"]
         assert len(facts(call, ResponseGiven)[-1].buttons) == 2

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from runtime import process
+from runtime import ToolContext, ToolResult, process, tool
 from runtime.agent import (
     AgentLost,
     CallReady,
@@ -19,9 +19,11 @@ from runtime.agent import (
     StartTurn,
 )
 from runtime.interrupted_through import Table
+from runtime.plane import InLoopAgent
 from runtime.process import START_BOUND_S, ChildAgent
 from runtime.process_life import LifeEvents
 from runtime.process_messages import Beat, ChildSetup, Detach, Ready, ToChild
+from tests.fakes.projects import make_project
 from voice.replay.virtual_loop import run_virtual
 
 
@@ -33,6 +35,7 @@ class ToldLife:
     def __init__(self, setup: ChildSetup, table: Table, events: LifeEvents) -> None:
         self.events = events
         self.frames: list[ToChild] = []
+        self.end_bound_s = 0.0
         self.begun_s = asyncio.get_running_loop().time()
         self.pid = 1
         self.lives.append(self)
@@ -47,10 +50,10 @@ class ToldLife:
         asyncio.get_running_loop().call_soon(self.events.over, cause)
 
     async def end(self, bound_s: float) -> None:
-        return
+        self.end_bound_s = bound_s
 
-    def serve(self, *more: FromRuntime) -> None:
-        self.events.frames([Ready(), *more])
+    def serve(self, *more: FromRuntime, closing_bound_s: float = 40.0) -> None:
+        self.events.frames([Ready(closing_bound_s), *more])
 
 
 class Caller:
@@ -194,3 +197,22 @@ def test_calls_that_come_and_go_while_there_is_no_agent_leave_nothing_behind(
         assert stays.told == []
 
     with_lives(monkeypatch, scenario)
+
+
+def test_a_life_may_settle_for_as_long_as_its_tools_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Section 8.4: a commit section is bounded by its tool's own timeout, in a shutdown too."""
+
+    @tool(description="x", timeout=60)
+    async def charge(*, context: ToolContext) -> ToolResult:
+        return ToolResult()
+
+    async def serves(agent: ChildAgent) -> None:
+        bound_s = InLoopAgent(make_project(charge), models=[]).closing_bound_s
+        assert bound_s > 60
+        ToldLife.lives[0].serve(closing_bound_s=bound_s)
+        await agent.aclose()
+        assert ToldLife.lives[0].end_bound_s == bound_s
+
+    with_lives(monkeypatch, serves)
