@@ -19,15 +19,17 @@ waits while a commit section is open; the tool's timeout does not.
 import asyncio
 import json
 import logging
+import sysconfig
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from runtime.agent import Json
 from runtime.conversation.events import LateOutcome, ToolOutcome, ToolSettled, ToolStarted
 from runtime.conversation.prompt_history import STILL_RUNNING
-from runtime.errors import ToolError
+from runtime.errors import MemoryWriteError, ToolError
 from runtime.tools.arguments import canonical_json
 from runtime.tools.call import RunningCall, ToolHost
 from runtime.tools.context import ToolContext
@@ -324,15 +326,24 @@ def _json_text(value: object) -> str:
     return text
 
 
+_OURS = f"{Path(__file__).parents[1]}/"
+_NOT_THE_AUTHORS = (
+    _OURS,
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
+"""Where code is that no project wrote."""
+
+
 def _log_failure(call: RunningCall, error: BaseException) -> None:
-    """Name the place, never the message: it may hold what the caller said."""
-    frames: Iterable[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
-    last = list(frames)[-1:]
-    _logger.error(
-        "a tool failed",
-        extra={
-            "tool": call.name,
-            "error": type(error).__name__,
-            "where": f"{last[0].filename}:{last[0].lineno}" if last else "",
-        },
-    )
+    """Name the author's line, never the message: it may hold what the caller said.
+
+    But for a refusal of ours (an undeclared memory entry): that speaks of names alone.
+    """
+    frames = list(traceback.extract_tb(error.__traceback__))
+    authors = [f for f in frames if not f.filename.startswith(_NOT_THE_AUTHORS)] or frames
+    where = f"{authors[-1].filename}:{authors[-1].lineno}" if authors else ""
+    fields = {"tool": call.name, "error": type(error).__name__, "where": where}
+    is_ours = bool(frames) and frames[-1].filename.startswith(_OURS)
+    if isinstance(error, MemoryWriteError) and is_ours:
+        fields["reason"] = str(error)
+    _logger.error("a tool failed", extra=fields)

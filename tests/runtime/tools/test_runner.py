@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from typing import Any
 
 import pytest
@@ -494,3 +495,27 @@ def test_the_harness_refuses_what_is_no_tool() -> None:
             await ToolHarness().run(run)
 
     run_virtual(main())
+
+
+def test_the_log_of_a_failure_names_the_authors_line_and_no_value(
+    caplog: pytest.LogCaptureFixture,
+):
+    """What the caller said may be in the message; a refusal of ours speaks of names alone."""
+
+    @tool(description="x")
+    async def writes(*, context: ToolContext) -> ToolResult:
+        context.memory.set("nowhere", "my secret words")
+        return ToolResult()
+
+    @tool(description="x")
+    async def breaks(*, context: ToolContext) -> ToolResult:
+        json.loads("my secret words")
+        return ToolResult()
+
+    assert [run(fn).outcome for fn in (writes, breaks)] == ["failed", "failed"]
+    first, second = (record for record in caplog.records if record.message == "a tool failed")
+    for record in (first, second):
+        assert vars(record)["where"].startswith(f"{__file__}:")
+        assert "secret" not in str(vars(record))
+    assert vars(first)["reason"] == "nowhere is not declared in memory.yml"
+    assert "reason" not in vars(second)
