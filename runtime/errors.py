@@ -58,9 +58,10 @@ class Problem:
 class ProjectError(AgentError):
     """A project can't be loaded; carries every problem found, not only the first."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        """Keep the problems in file order."""
+    def __init__(self, problems: list[Problem], warnings: tuple[str, ...] = ()) -> None:
+        """Keep the problems in file order; ``warnings`` are what is only worth a look."""
         self.problems = sorted(problems, key=lambda p: (p.place, p.code))
+        self.warnings = warnings
         super().__init__(
             "\n".join(f"{p}\n{p.excerpt}" if p.excerpt else str(p) for p in self.problems)
         )

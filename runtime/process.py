@@ -307,7 +307,8 @@ class ChildAgent(AgentPlane):
                     self._begin_to_serve()
                 case NotStarted():
                     self._health.not_started = frame
-                    _logger.error("the agent could not be built")
+                    if self._lives > 1:  # of the first life whoever starts it is told
+                        _logger.error("the agent could not be built")
                 case Stuck(task=task, where=where):
                     self._health.stuck_told = True
                     self._tell_stuck(task.removeprefix("tool "), where)

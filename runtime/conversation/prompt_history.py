@@ -32,6 +32,9 @@ STILL_RUNNING = "still_running"
 AWAITS_CONFIRMATION = "awaits_confirmation"
 """The result of a call that is held until the caller agrees."""
 
+NOT_BEGUN = "not_begun"
+"""The result of a step's call that the caller agreed to, and that was cut off before its start."""
+
 INTERRUPTED_MARK = "[interrupted]"
 """Ends a message that the caller did not hear to its end."""
 
@@ -133,7 +136,8 @@ def _result(call: CallMade, held: Set[int]) -> str:
 
 def _step_text(call: CallMade, held: Set[int]) -> str:
     """What a step's call came to: the system made it, so it is no call of the model's."""
-    status = call.outcome or (AWAITS_CONFIRMATION if call.call_id in held else STILL_RUNNING)
+    open_status = STILL_RUNNING if call.started else NOT_BEGUN
+    status = call.outcome or (AWAITS_CONFIRMATION if call.call_id in held else open_status)
     return f"[the system called {call.tool}: {status}]"
 
 

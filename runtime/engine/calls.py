@@ -73,8 +73,8 @@ class _Round:
     scope: TurnScope
     moment: Moment
     beside_text: bool
-    running: list[tuple[RunningCall, ToolConstraint]] = field(
-        default_factory=list[tuple[RunningCall, ToolConstraint]]
+    running: list[tuple[RunningCall, ToolConstraint, str]] = field(
+        default_factory=list[tuple[RunningCall, ToolConstraint, str]]
     )
     mistaken: bool = False
     withdrew: bool = False
@@ -296,7 +296,7 @@ class Calls:
         self._desk.prepare_call(call_id, skill.id)
         started = self._desk.runner.start(definition, values, call_id=call_id, turn=this.scope.turn)
         if started is not None:
-            this.running.append((started, constraint_of(skill, definition.name)))
+            this.running.append((started, constraint_of(skill, definition.name), skill.id))
 
     def _is_running(self, call_id: int, tool: str, canonical: str) -> bool:
         """Whether an equal call runs: one of an earlier call of the conversation counts too."""
@@ -308,13 +308,15 @@ class Calls:
 
     async def _finish(self, this: _Round) -> None:
         scope = this.scope
-        for call, _ in this.running:
+        for call, _, _ in this.running:
             await call.settled.wait()
-        for call, constraint in this.running:
+        for call, constraint, skill in this.running:
             scope.just_done.append((call.name, call.outcome or ""))
             line = constraint.on_success if call.outcome == "ok" else constraint.on_failure
             if line is not None:
-                given = await self._responses.give(scope, line, outcome_of=call.call_id)
+                given = await self._responses.give(
+                    scope, line, outcome_of=call.call_id, skill=skill
+                )
                 if given is not None:
                     continue  # it tells the caller; the model reads the result next time
             scope.owes_reply = True

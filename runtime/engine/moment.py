@@ -55,6 +55,8 @@ class Moment:
     may_resolve: bool
     is_stale: bool
     """The caller's words came before they had heard the held call's question."""
+    cut_off: str = ""
+    """The active step's tool whose call was stopped, or agreed to and never begun."""
     held_tool: str = ""
     held_arguments: str = "{}"
     held_question: str | None = None
@@ -83,10 +85,9 @@ def moment_of(
     searched = scope.passages is not None
     settable = schema.settable(skill.id) if skill is not None else ()
     collecting = schema.field(step.namespace, step.field) if isinstance(step, CollectStep) else None
+    stored = desk.state.memory
     correctable = tuple(
-        f
-        for f in settable
-        if f is not collecting and desk.state.memory.get((f.namespace, f.name)) is not None
+        f for f in settable if f is not collecting and stored.get((f.namespace, f.name)) is not None
     )
     held = confirming.is_in_front
     is_stale = confirming.is_stale(scope)
@@ -109,7 +110,6 @@ def moment_of(
     )
     own = open_tools(skill, desk.reader(skill.id)) if skill is not None and not searched else []
     utterance = step.utterance if isinstance(step, CollectStep) else None
-    rule = confirming.rule() if held else None
     return Moment(
         frame=frame,
         skill=skill,
@@ -127,11 +127,8 @@ def moment_of(
         is_stale=is_stale and not confirming.is_asked(scope),
         held_tool=made.tool if made is not None else "",
         held_arguments=_held_arguments(desk, made),
-        held_question=(
-            responses.wording(rule.question)
-            if rule is not None and rule.question is not None
-            else None
-        ),
+        held_question=confirming.wording,
+        cut_off=_cut_off(desk, step, place),
     )
 
 
@@ -141,6 +138,14 @@ def _offered(desk: Desk, flows: dict[str, Flow], scope: TurnScope) -> dict[str, 
     kept.update(flow.id for flow in flows.values() if flow.is_reference)
     names = narrowed(flows, scope.menu, kept)
     return {name: flow for name, flow in flows.items() if name in names}
+
+
+def _cut_off(desk: Desk, step: Step | None, place: BlockPlace | None) -> str:
+    if place is None or place.call_id is None or not isinstance(step, ToolStep):
+        return ""
+    made = desk.state.tool_call(place.call_id)
+    agreed = place.confirmed and made is not None and made.outcome is None and not made.started
+    return step.tool if agreed or place.outcome == "cancelled" else ""
 
 
 def _held_arguments(desk: Desk, made: CallMade | None) -> str:
@@ -191,14 +196,8 @@ def situation_of(
         just_done=tuple(scope.just_done),
         refused=scope.refused.reason if scope.refused is not None else None,
         refused_by_author=scope.refused is not None and scope.refused.by_author,
-        step_cancelled=_step_cancelled(moment),
+        step_cancelled=moment.cut_off,
     )
-
-
-def _step_cancelled(moment: Moment) -> str:
-    """The tool whose call for the active step was cut off."""
-    is_cut_off = moment.place is not None and moment.place.outcome == "cancelled"
-    return moment.step.tool if is_cut_off and isinstance(moment.step, ToolStep) else ""
 
 
 def _flow(desk: Desk, flow: Flow) -> FlowOption:

@@ -59,8 +59,8 @@ _KNOWLEDGE = (
     "Answer from these passages alone. If they do not hold the answer, say so, or call cannot_help."
 )
 _CUT_OFF = (
-    "The caller spoke while `{}` ran, and it was stopped before it was done. The system calls it "
-    "again after your reply, unless the caller wants something else: then record that or cancel "
+    "The caller spoke, and the call of `{}` was stopped before it was done. The system makes it "
+    "after your reply, unless the caller wants something else: then record that or cancel "
     "the skill. Answer what they said, shortly, or write nothing."
 )
 _TEXT_CHANNELS = frozenset({"text", "chat"})
@@ -174,8 +174,8 @@ def _skill_text(desk: Desk, moment: Moment) -> str:
             return f"{title}\n{text}"
         case CollectStep():
             return f"{title}\n{_collecting(moment, step)}"
-        case ToolStep() if moment.place is not None and moment.place.outcome == "cancelled":
-            return f"{title}\n{_CUT_OFF.format(step.tool)}"
+        case ToolStep() if moment.cut_off:
+            return f"{title}\n{_CUT_OFF.format(moment.cut_off)}"
         case _ if moment.place is not None:
             return title
         case _:

@@ -200,7 +200,7 @@ class Responses:
 
 
 def with_spoken(text: str, titles: Sequence[str]) -> str:
-    """A line with the titles of its buttons, as they are read out: ``Which card: gold, or blue?``."""
+    """A line with the titles of its buttons, as they are read out: ``Which: a, or b?``."""
     text = text.rstrip()
     titles = [title.rstrip(" .?!") for title in titles]
     if len(titles) < 2:

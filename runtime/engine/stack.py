@@ -145,6 +145,8 @@ class Stack:
             ),
         )
         if serving is not None:
+            if waits and serving.is_parked:
+                self.resume(turn, serving)
             return True  # what is under way for another skill serves this one as well
         resolver = (
             self._desk.project.skills.get(precondition.resolve_with)
@@ -168,6 +170,11 @@ class Stack:
     def end(self, turn: int, frame: Frame, how: EndHow) -> None:
         """Take a skill off the stack; what was held for it is settled."""
         self.withdraw(turn, "its skill has ended", frame.id)
+        for place in frame.blocks:
+            made = self._desk.state.tool_call(place.call_id) if place.call_id else None
+            if made is not None and made.outcome is None and not made.started:
+                reason = refusal("cancelled", "its skill has ended")
+                self._desk.record(turn, ToolSettled(made.call_id, "cancelled", reason))
         self._desk.record(turn, SkillEnded(frame.id, frame.skill, how))
 
     def cancel(self, turn: int, how: EndHow = "cancelled") -> None:

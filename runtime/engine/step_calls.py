@@ -143,6 +143,10 @@ class StepCalls:
             and not scope.has_considered(frame.id)
         ):
             return ToolMove.CONSIDER  # their yes is of an earlier turn, and they have spoken since
+        if made.arguments != self.arguments(skill, step):
+            fact = ToolSettled(call_id, "cancelled", refusal("cancelled", CHANGED))
+            desk.record(scope.turn, fact)
+            return ToolMove.AGAIN
         refused = self._refusal(skill, step, made.arguments)  # again: memory may have moved on
         if refused is not None:
             desk.record(scope.turn, ToolSettled(call_id, "failed", refusal("failed", refused)))

@@ -128,10 +128,9 @@ class Steps:
             return None
         self._stack.end(scope.turn, frame, "dropped")
         if frame.cause == "called":
-            self._stack.cancel(
-                scope.turn, "dropped"
-            )  # a block does not go on without what it called
-        if found.says_unmet:
+            # A block does not go on without what it called.
+            self._stack.cancel(scope.turn, "dropped")
+        if found.says_unmet and frame.cause != "resolver":
             await self._responses.give(scope, _UNMET)
         return None
 
@@ -145,7 +144,7 @@ class Steps:
         if asking is None or asking.disabled or wish.hidden:
             self._stack.resume(scope.turn, frame)
             return None
-        self.run_engine_skill(scope, asking, {"interrupted_name": wish.name})
+        self.run_engine_skill(scope, asking, {"interrupted_name": _inside(wish.name)})
         return None
 
     def _is_resolved(self, resolver: Frame) -> bool:
@@ -474,3 +473,9 @@ class Steps:
         if buttons and expect.kind in ("open", "choice"):
             expect = Expect("choice", choices=buttons)
         return expect, step.keys
+
+
+def _inside(name: str) -> str:
+    """A skill's name as it stands inside a sentence."""
+    is_word = len(name) > 1 and name[0].isupper() and name[1].islower()
+    return name[0].lower() + name[1:] if is_word else name

@@ -157,8 +157,8 @@ class Turn:
             await self._parts.responses.give(self.scope, name)
         self._start_session()
         move = await self._parts.steps.advance(self.scope)
-        if move is Move.MODEL and not self.scope.said:
-            return await self._answer()  # who calls is not met with silence
+        if move is Move.MODEL and self._desk.skill == _SESSION_START:
+            return await self._answer()  # a session start written for the model: it speaks first
         return "done"
 
     def _note_stale(self) -> None:

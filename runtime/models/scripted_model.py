@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from runtime.agent import Json
 from runtime.errors import ProviderError
@@ -62,6 +62,10 @@ class Fail:
 
     message: str = "scripted failure"
 
+
+_STEP_KEYS = frozenset({"wait", "say", "call", "fail", "ms_per_word"})
+_MOST_WAIT_S = 86_400
+_MOST_MS_PER_WORD = 60_000
 
 Part: TypeAlias = Say | Call | Cut | Wait | Fail
 Step: TypeAlias = "Part | Sequence[Part] | Callable[[ChatRequest], Part | Sequence[Part]]"
@@ -156,30 +160,64 @@ def parse_steps(written: Sequence[Mapping[str, Json]]) -> list[Step]:
     name, or ``{name, arguments}``), done in this order; or ``{fail: message}``.
 
     Raises:
-        ValueError: a step has none of these, or a key of no meaning.
+        ValueError: a step has none of these, a key of no meaning, or a value that can't be.
     """
     return [_parse_step(step) for step in written]
 
 
 def _parse_step(step: Mapping[str, Json]) -> list[Part]:
-    unknown = set(step) - {"wait", "say", "call", "fail", "ms_per_word"}
-    if unknown or not step:
-        raise ValueError(f"a step has wait, say, call or fail, not {sorted(unknown)}")
+    unknown = set(step) - _STEP_KEYS
+    if unknown or not set(step) - {"ms_per_word"}:
+        raise ValueError(f"a step has wait, say, call or fail, not {sorted(step)}")
+    if "fail" in step and len(step) > 1:
+        raise ValueError("a step that fails does nothing else")
+    if "ms_per_word" in step and "say" not in step:
+        raise ValueError("'ms_per_word' goes with 'say'")
     parts: list[Part] = []
     if "wait" in step:
-        parts.append(Wait(float(cast("float", step["wait"]))))
+        parts.append(Wait(_number(step, "wait", _MOST_WAIT_S)))
     if "say" in step:
-        pace = int(cast("int", step.get("ms_per_word", 0)))
-        parts.append(Say(str(step["say"]), pace))
-    call = step.get("call")
-    if isinstance(call, str):
-        parts.append(Call(call))
-    elif isinstance(call, dict):
-        arguments = call.get("arguments", {})
-        parts.append(Call(str(call["name"]), cast("dict[str, Json]", arguments)))
+        pace = int(_number(step, "ms_per_word", _MOST_MS_PER_WORD)) if "ms_per_word" in step else 0
+        parts.append(Say(_text(step, "say"), pace))
+    if "call" in step:
+        parts.append(_parse_call(step["call"]))
     if "fail" in step:
-        parts.append(Fail(str(step["fail"])))
+        parts.append(Fail(_text(step, "fail")))
     return parts
+
+
+def _parse_call(call: Json) -> Call:
+    if isinstance(call, str):
+        if not call.strip():
+            raise ValueError("'call' names no tool")
+        return Call(call)
+    if not isinstance(call, dict):
+        raise ValueError("'call' is the name of a tool, or has name and arguments")
+    unknown = sorted(set(call) - {"name", "arguments"})
+    if unknown:
+        raise ValueError(f"'call' has name and arguments, not {', '.join(unknown)}")
+    name, arguments = call.get("name"), call.get("arguments", {})
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError("'call' has no name")
+    if arguments is None:
+        return Call(name)
+    if not isinstance(arguments, dict | str):
+        raise ValueError("the arguments of 'call' are a block of keys, or a text sent as it is")
+    return Call(name, arguments)
+
+
+def _number(step: Mapping[str, Json], key: str, most: int) -> float:
+    value = step[key]
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    raise ValueError(f"'{key}' is a number from 0 to {most}")
+
+
+def _text(step: Mapping[str, Json], key: str) -> str:
+    value = step[key]
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"'{key}' is a text")
+    return str(value)
 
 
 def _pieces(text: str) -> list[str]:

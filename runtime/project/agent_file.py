@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from runtime.agent import FillerSettings
 from runtime.errors import Place
-from runtime.project.fields import Fields
+from runtime.project.fields import Fields, duration_ms, shown
 from runtime.project.model import (
     Dialect,
     FillerGuidance,
@@ -59,8 +59,8 @@ class AgentFile:
     embeddings_place: Place | None
     """Where ``knowledge_answering.embeddings`` names a model group; None = it names none."""
     skill_retrieval: SkillRetrieval | None
-    before_end: tuple[str, ...]
-    """Ids of skills; whether they exist is for the loader to check."""
+    before_end: Mapping[str, Place]
+    """Ids of skills, and where they stand; whether they exist is for the loader to check."""
     session_expiration_ms: int
     """0 = never."""
     is_maestro: bool
@@ -85,20 +85,22 @@ def read_agent(
             of its own.
     """
     top = Fields(read_yaml(data, FILE, problems, env), problems, "", Place(FILE))
-    agent = top.section("agent")
+    agent = top.section("agent", "persona")
     agent_id = agent.text("id", folder_name)
     persona = agent.required_text("persona")
     language = agent.text("language", "en")
     is_maestro = any(agent.entry(key) is not None for key in _IN_AGENT)
     rules = _either(top, agent, "rules").texts("rules")
-    voice = _either(top, agent, "voice").section("voice")
+    voice = _either(top, agent, "voice").section("voice", "silence_timeout")
     agent.done()
     silence_timeout_ms = voice.seconds_ms("silence_timeout", _SILENCE_MS)
     voice.done()
     orchestrator = read_orchestrator(
-        top.section("orchestrator"), problems, needs_group=not is_maestro and dialect == "mantle"
+        top.section("orchestrator", "model_group"),
+        problems,
+        needs_group=not is_maestro and dialect == "mantle",
     )
-    fillers, guidance = _fillers(top.section("fillers"), problems)
+    fillers, guidance = _fillers(top.section("fillers", "enabled"), problems)
     knowledge, embeddings_place = _knowledge(top.section("knowledge_answering"))
     read = AgentFile(
         id=agent_id,
@@ -116,8 +118,8 @@ def read_agent(
         knowledge=knowledge,
         embeddings_place=embeddings_place,
         skill_retrieval=_skill_retrieval(top),
-        before_end=_before_end(top.section("conversation")),
-        session_expiration_ms=_expiration(top.section("session_config")),
+        before_end=_before_end(top.section("conversation", "before_end")),
+        session_expiration_ms=_expiration(top.section("session_config", "session_expiration_time")),
         is_maestro=is_maestro,
     )
     top.done()
@@ -163,7 +165,7 @@ def _fillers(fields: Fields, problems: Problems) -> tuple[FillerSettings, Filler
     )
     examples: list[tuple[str, str]] = []
     for node in fields.items("examples"):
-        example = Fields(node, problems, fields.path("examples"), node.place)
+        example = Fields(node, problems, fields.path("examples"), node.place, "user", is_item=True)
         pair = example.required_text("user"), example.required_text("ack")
         example.done()
         if all(pair):
@@ -205,7 +207,7 @@ def _skill_retrieval(top: Fields) -> SkillRetrieval | None:
     if top.node("skill_retrieval") is None:
         return None
     packaged = SkillRetrieval()
-    fields = top.section("skill_retrieval")
+    fields = top.section("skill_retrieval", "num_skills")
     settings = SkillRetrieval(
         num_skills=fields.whole("num_skills", packaged.num_skills, least=1, most=10_000),
         turns_to_embed=fields.whole("turns_to_embed", packaged.turns_to_embed, least=1, most=100),
@@ -214,8 +216,8 @@ def _skill_retrieval(top: Fields) -> SkillRetrieval | None:
     return settings
 
 
-def _before_end(fields: Fields) -> tuple[str, ...]:
-    named = fields.texts("before_end")
+def _before_end(fields: Fields) -> dict[str, Place]:
+    fields.texts("before_end")  # for the problems of entries that are no texts
     node = fields.node("before_end")
     seen: dict[str, Place] = {}
     for item in node.items if isinstance(node, Sequence) else ():
@@ -227,22 +229,32 @@ def _before_end(fields: Fields) -> tuple[str, ...]:
                 f"'{name}' is listed twice; first at {seen[name]}",
                 "keep one of them",
             )
-        seen.setdefault(name, item.place)
+        if name:
+            seen.setdefault(name, item.place)
     fields.done()
-    return tuple(dict.fromkeys(named))
+    return seen
 
 
 def _expiration(fields: Fields) -> int:
     """Minutes as a plain number, or a duration with its unit; in ms."""
     key = "session_expiration_time"
     node = fields.node(key)
-    if isinstance(node, Scalar) and as_number(node) is None:
-        expiration_ms = fields.seconds_ms(key, _EXPIRATION_MS, _MOST_MINUTES * 60_000)
-    else:
-        minutes = fields.number(key, 0.0, float(_MOST_MINUTES))
-        expiration_ms = _EXPIRATION_MS if minutes is None else round(minutes * 60_000)
+    minutes = as_number(node) if isinstance(node, Scalar) else None
+    found = None if minutes is None else minutes * 60_000.0
+    if found is None and isinstance(node, Scalar):
+        found = duration_ms(node)
+    if node is None or (found is not None and 0 <= found <= _MOST_MINUTES * 60_000):
+        fields.done()
+        return _EXPIRATION_MS if found is None else round(found)
+    fields.problem(
+        node.place,
+        "wrong_type" if found is None else "out_of_range",
+        f"'{fields.path(key)}' can't be {shown(node)}",
+        f"write minutes as a plain number from 0 (never) to {_MOST_MINUTES}, or a duration: "
+        "'90 min', '3600 s'",
+    )
     fields.done()
-    return expiration_ms
+    return _EXPIRATION_MS
 
 
 def _place_of(fields: Fields, key: str) -> Place:

@@ -3,14 +3,17 @@
 Owns their keys, and what kind of answer follows from a field's type when the author says nothing.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
 from runtime.agent import Expect, ExpectKind, KeyRule
 from runtime.project.fields import Fields
 from runtime.project.model import MemoryField
+from runtime.project.problems import listed
 from runtime.project.skill_scope import Scope
 from runtime.project.yaml_nodes import Mapping as MappingNode
+from runtime.project.yaml_nodes import Node
 
 __all__ = ["read_expect", "read_keys"]
 
@@ -23,6 +26,10 @@ _KINDS: tuple[ExpectKind, ...] = (
     "email",
     "date",
 )
+_BELONGS: Mapping[str, tuple[ExpectKind, ...]] = {
+    "length": ("digits", "spelled"),
+    "choices": ("choice",),
+}
 _KEYS = frozenset("0123456789*#")
 _MOST = 64
 
@@ -79,15 +86,79 @@ def read_expect(fields: Fields, field: MemoryField | None, keys: KeyRule | None)
         return derived
     if not isinstance(node, MappingNode):
         kind = cast(ExpectKind, fields.choice("expect", _KINDS, "open"))
-        return _completed(Expect(kind), derived)
-    section = fields.section("expect")
-    kind = cast(ExpectKind, section.choice("kind", _KINDS, "open"))
-    if section.entry("kind") is None:
-        section.required_text("kind")
-    length = section.whole("length", 0, least=1, most=_MOST)
-    choices = section.texts("choices")
-    section.done()
-    return _completed(Expect(kind, length or None, choices), derived)
+        written = Expect(kind)
+    else:
+        section = fields.section("expect")
+        kind = cast(ExpectKind, section.choice("kind", _KINDS, "open"))
+        if section.entry("kind") is None:
+            section.required_text("kind")
+        length = section.whole("length", 0, least=1, most=_MOST)
+        written = Expect(kind, length or None, section.texts("choices"))
+        section.done()
+        _check_keys(section, kind)
+    completed = _completed(written, derived)
+    if field is not None:
+        _check_fit(fields, node, completed, field)
+    return completed
+
+
+def _check_keys(section: Fields, kind: ExpectKind) -> None:
+    """A length belongs to characters, choices to a choice."""
+    for key, kinds in _BELONGS.items():
+        entry = section.entry(key)
+        if entry is not None and kind not in kinds and section.has("kind"):
+            section.problem(
+                entry.place,
+                "no_effect",
+                f"'{section.path(key)}' does nothing for the kind '{kind}'",
+                f"take it away, or write 'kind: {kinds[0]}'",
+            )
+
+
+def _check_fit(fields: Fields, node: Node, expect: Expect, field: MemoryField) -> None:
+    """What is expected must be something that the field can hold."""
+    kinds = _fitting(field)
+    name = f"{field.namespace}.{field.name}"
+    if expect.kind not in kinds:
+        fields.problem(
+            node.place,
+            "wrong_type",
+            f"'{name}' is of the type {field.type}, and can't hold an answer of the kind "
+            f"'{expect.kind}'",
+            f"write {listed(kinds)}, or change the field's type",
+        )
+    elif field.enum_values and not set(expect.choices) <= set(field.enum_values):
+        others = [choice for choice in expect.choices if choice not in field.enum_values]
+        fields.problem(
+            node.place,
+            "unknown_value",
+            f"'{name}' does not take {listed(others)}",
+            f"write {listed(field.enum_values)}",
+        )
+    elif expect.kind == "choice" and not expect.choices and not fields.has("utterance"):
+        fields.problem(
+            node.place,
+            "missing_key",
+            "nothing says what there is to choose from",
+            "add 'expect: {kind: choice, choices: […]}', or an 'utterance' with buttons",
+        )
+
+
+def _fitting(field: MemoryField) -> tuple[ExpectKind, ...]:
+    match field.type:
+        case "bool":
+            return ("yes_no", "choice", "open")
+        case "int" | "float":
+            return ("digits", "choice", "open")
+        case "list":
+            return ("choice", "open")
+        case "categorical":
+            values = {value.casefold() for value in field.enum_values}
+            kinds: tuple[ExpectKind, ...] = ("choice", "open")
+            kinds += ("yes_no",) if {"yes", "no"} <= values else ()
+            return (*kinds, "digits") if all(map(str.isdecimal, values)) else kinds
+        case _:
+            return _KINDS
 
 
 def _derived(field: MemoryField | None, keys: KeyRule | None) -> Expect | None:

@@ -155,7 +155,9 @@ class _Reader:
         branches: list[Branch] = []
         closed = False
         for item in listing.items:
-            fields = Fields(item, self._scope.problems, f"{_STEP}.next", item.place)
+            fields = Fields(
+                item, self._scope.problems, f"{_STEP}.next", item.place, "else", is_item=True
+            )
             if closed:
                 self._scope.refuse(
                     item.place,

@@ -5,10 +5,11 @@ the voice plane's.
 """
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runtime.agent import InterruptionSettings, TurnTakingSettings
-from runtime.project.engine_names import check_engine
+from runtime.project.engine_names import check_engine, check_url
 from runtime.project.fields import Fields
 from runtime.project.model import ChannelSpec, EngineSpec
 from runtime.project.problems import Problems
@@ -16,6 +17,9 @@ from runtime.project.problems import Problems
 __all__ = ["VoiceChannel", "read_channels"]
 
 _SPEECH = ("local", "scripted")
+_HEARING_KEYS = {"local": (), "scripted": ("latency_ms", "texts")}
+_SPEAKING_KEYS = {"local": (), "scripted": ("latency_ms", "ms_per_char")}
+"""What our own engines take beside ``name`` and ``voice``; those of authors take what they like."""
 _LATER_SPEECH = ("deepgram", "openai")
 _LATER = ("background_audio",)
 
@@ -36,7 +40,9 @@ def read_channels(top: Fields, problems: Problems) -> VoiceChannel:
     """Read all channels and return the one that is enabled; the packaged one when none is."""
     used: VoiceChannel | None = None
     for entry in top.section("channels").keys():
-        fields = Fields(entry.value, problems, f"channels.{entry.key}", entry.place)
+        fields = Fields(
+            entry.value, problems, f"channels.{entry.key}", entry.place, shorthand="enabled"
+        )
         enabled = fields.flag("enabled", True)
         before = len(problems.found)
         channel = _channel(fields, entry.key, problems)
@@ -59,8 +65,8 @@ def read_channels(top: Fields, problems: Problems) -> VoiceChannel:
 
 
 def _channel(fields: Fields, name: str, problems: Problems) -> VoiceChannel:
-    stt, _ = _engine(fields.section("asr"), problems, takes_voice=False)
-    tts, voice = _engine(fields.section("tts"), problems, takes_voice=True)
+    stt, _ = _engine(fields.section("asr", "name"), problems, _HEARING_KEYS, takes_voice=False)
+    tts, voice = _engine(fields.section("tts", "name"), problems, _SPEAKING_KEYS, takes_voice=True)
     has_silence = fields.node("silence_timeout") is not None
     silence_timeout_ms = fields.seconds_ms("silence_timeout", 0)
     max_calls = fields.whole("max_calls", 0, least=1, most=100_000)
@@ -70,12 +76,12 @@ def _channel(fields: Fields, name: str, problems: Problems) -> VoiceChannel:
             stt=stt,
             tts=tts,
             voice=voice,
-            public_url=fields.secret("public_url"),
+            public_url=_public_url(fields, problems),
             auth_token=fields.secret("auth_token"),
             max_calls=max_calls or None,
         ),
-        interruptions=_interruptions(fields.section("interruptions")),
-        turn_taking=_turn_taking(fields.section("turn_taking"), problems),
+        interruptions=_interruptions(fields.section("interruptions", "enabled")),
+        turn_taking=_turn_taking(fields.section("turn_taking", "max_silence"), problems),
         silence_timeout_ms=silence_timeout_ms if has_silence else None,
         pause_after_filler_ms=fields.seconds_ms("pause_after_filler", 800, 60_000),
         pause_between_messages_ms=fields.seconds_ms("pause_between_messages", 1000, 60_000),
@@ -84,8 +90,29 @@ def _channel(fields: Fields, name: str, problems: Problems) -> VoiceChannel:
     return channel
 
 
+def _public_url(fields: Fields, problems: Problems) -> str | None:
+    """The address itself; it may be an empty variable, where the request's own is meant."""
+    url = fields.secret("public_url")
+    entry = fields.entry("public_url")
+    if url is None or entry is None:
+        return None
+    check_url(url, fields.path("public_url"), entry.value.place, problems)
+    if "?" in url or "#" in url:
+        fields.problem(
+            entry.value.place,
+            "bad_url",
+            f"'{fields.path('public_url')}' is where the server is reached, and more is written",
+            "write https://host or https://host/path, without '?' and '#'",
+        )
+    return url
+
+
 def _engine(
-    fields: Fields, problems: Problems, *, takes_voice: bool
+    fields: Fields,
+    problems: Problems,
+    options: Mapping[str, Sequence[str]],
+    *,
+    takes_voice: bool,
 ) -> tuple[EngineSpec, str | None]:
     entry = fields.entry("name")
     name = fields.text("name", "local")
@@ -101,7 +128,12 @@ def _engine(
             f"'{fields.path('language_map')}' is not supported yet in this version",
             "take it away",
         )
-    return EngineSpec(name, fields.rest()), voice
+    known = options.get(name)
+    if known is None:
+        return EngineSpec(name, fields.rest()), voice
+    given = [(key, fields.json(key)) for key in known]
+    fields.done()
+    return EngineSpec(name, tuple(item for item in given if item[1] is not None)), voice
 
 
 def _interruptions(fields: Fields) -> InterruptionSettings:

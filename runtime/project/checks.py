@@ -7,13 +7,15 @@ because another file failed, and then says nothing of it. Checks within one file
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from runtime.errors import Place
 from runtime.project.attach import HOOK, sources_of
-from runtime.project.layout import AGENT
+from runtime.project.layout import SKILLS
 from runtime.project.model import PROJECT_NAMESPACE, Dialect, MemoryField, Precondition
 from runtime.project.problems import Problems, listed, nearest
 from runtime.project.response_model import Response
 from runtime.project.skill_model import (
     END,
+    ActionStep,
     Block,
     BlockToken,
     CallStep,
@@ -24,7 +26,6 @@ from runtime.project.skill_model import (
     Skill,
     Step,
 )
-from runtime.project.texts import Texts
 from runtime.tools.definition import ToolDef
 
 __all__ = [
@@ -34,37 +35,65 @@ __all__ = [
     "check_sources",
     "check_unused_hooks",
     "collected",
+    "name_remarks",
     "remarks",
+    "said",
 ]
 
 
 def check_preconditions(
-    preconditions: Mapping[str, Precondition],
-    skills: Collection[str],
-    texts: Texts,
-    problems: Problems,
+    preconditions: Mapping[str, Precondition], skills: Mapping[str, Skill], problems: Problems
 ) -> None:
-    """Each resolver must be a skill."""
+    """Each resolver must be a skill, and none may wait for what it is to bring about."""
     for precondition in preconditions.values():
         target = precondition.resolve_with
         if target and target not in skills:
             problems.add(
-                texts.place(AGENT, target, after=precondition.name),
+                precondition.place,
                 "unknown_skill",
                 f"the precondition '{precondition.name}' is resolved by a skill '{target}', and "
                 "there is none",
                 _mend(target, skills),
             )
+        elif target:
+            _check_resolver(precondition, preconditions, skills, problems)
+
+
+def _check_resolver(
+    precondition: Precondition,
+    preconditions: Mapping[str, Precondition],
+    skills: Mapping[str, Skill],
+    problems: Problems,
+) -> None:
+    """Follow what the resolver needs itself, and what resolves that."""
+    behind: dict[str, None] = {}
+    needed: Precondition | None = precondition
+    while needed is not None and needed.name not in behind:
+        behind[needed.name] = None
+        resolver = skills.get(needed.resolve_with)
+        needed = preconditions.get(resolver.precondition or "") if resolver else None
+    if needed is not precondition:
+        return
+    others = list(behind)[1:]
+    through = f" through {listed(others).replace(' or ', ' and ')}" if others else ""
+    problems.add(
+        precondition.place,
+        "endless_circle",
+        f"the precondition '{precondition.name}' is resolved by '{precondition.resolve_with}', "
+        f"which needs '{precondition.name}' itself{through}",
+        "resolve it with a skill that does not wait for it, or take 'precondition' out of that "
+        "skill",
+    )
 
 
 def check_before_end(
-    named: Iterable[str], skills: Collection[str], texts: Texts, problems: Problems
+    named: Mapping[str, Place], skills: Collection[str], problems: Problems
 ) -> None:
     """Each skill that is offered before the end must exist."""
-    for target in named:
+    for target, place in named.items():
         if target not in skills:
             problems.add(
-                texts.place(AGENT, target, after="before_end"),
+                place,
                 "unknown_skill",
                 f"'conversation.before_end' names a skill '{target}', and there is none",
                 _mend(target, skills),
@@ -202,6 +231,40 @@ def remarks(skills: Iterable[Skill]) -> Iterator[str]:
                 if step.id not in reached:
                     yield f"{step.place}: nothing leads to the step '{step.id}'"
         yield from _unused_blocks(skill)
+
+
+_DEFAULT = ("default",)
+"""What the ids of packaged skills begin with."""
+
+
+def name_remarks(own: Iterable[str], packaged: Collection[str]) -> Iterator[str]:
+    """Folders that look as if they took the place of a packaged skill, and don't."""
+    for skill in own:
+        if skill in packaged or not nearest(skill.partition("_")[0], _DEFAULT):
+            continue
+        close = nearest(skill, packaged, cutoff=0.8)
+        mend = f"did you mean '{close}'?" if close else f"these are {listed(sorted(packaged))}"
+        yield f"{SKILLS}/{skill}: no packaged skill is called '{skill}' ({mend})"
+
+
+def said(skills: Iterable[Skill]) -> set[str]:
+    """Names of all responses that some skill says."""
+    found: set[str | None] = set()
+    for skill in skills:
+        found |= {rule.response for rule in skill.utters}
+        for constraint in skill.constraints.values():
+            found |= {constraint.on_success, constraint.on_failure}
+            if constraint.confirmation is not None:
+                found |= {constraint.confirmation.question, constraint.confirmation.denial}
+        for step in (step for block in skill.blocks for step in block.steps):
+            match step:
+                case CollectStep(utterance=name):
+                    found.add(name)
+                case ActionStep(kind="utter", target=name):
+                    found.add(name)
+                case _:
+                    pass
+    return {name for name in found if name is not None}
 
 
 def _reached(block: Block) -> set[str]:

@@ -45,6 +45,13 @@ def read_constraints(top: Fields, scope: Scope) -> dict[str, ToolConstraint]:
             place=place,
         )
         fields.done()
+        if first is None and isinstance(inner, Scalar) and inner.is_null:
+            scope.refuse(
+                place,
+                "no_effect",
+                f"nothing is said of the tool '{tool}'",
+                "write 'requires: …' or another constraint below it, or take the entry away",
+            )
     return found
 
 
@@ -73,6 +80,7 @@ def read_utters(top: Fields, scope: Scope) -> tuple[UtterRule, ...]:
     """Read the responses that are said by themselves."""
     found: list[UtterRule] = []
     for name, inner, place in _one_key_maps(top, "utter", "utter_welcome", scope):
+        before = len(scope.problems.found)
         scope.response(name, place)
         fields = Fields(inner, scope.problems, name, place)
         on_activate = fields.entry("on") is not None
@@ -80,14 +88,22 @@ def read_utters(top: Fields, scope: Scope) -> tuple[UtterRule, ...]:
         has_when = fields.entry("when") is not None
         when = scope.condition_key(fields, "when")
         if not on_activate and not has_when:
-            scope.refuse(
+            fields.problem(
                 place,
                 "missing_key",
                 f"nothing says when '{name}' is said",
                 "add 'on: activate' or 'when: <condition>'",
             )
         fields.done()
-        found.append(UtterRule(name, on_activate, when))
+        rule = UtterRule(name, on_activate, when)
+        if rule in found and len(scope.problems.found) == before:
+            scope.refuse(
+                place,
+                "duplicate_value",
+                f"'{name}' is listed twice for the same moment",
+                "keep one of them",
+            )
+        found.append(rule)
     return tuple(found)
 
 
@@ -133,6 +149,13 @@ def read_complete_when(top: Fields, scope: Scope) -> CompleteWhen:
     condition = scope.condition_key(section, "condition")
     criteria = section.texts("criteria")
     section.done()
+    if not criteria and all(item.key == "criteria" for item in entry.value.entries):
+        scope.refuse(
+            entry.place,
+            "no_effect",
+            "'complete_when' says nothing",
+            "write a condition, or 'criteria:' for the model, or take it away",
+        )
     return CompleteWhen(condition, criteria)
 
 

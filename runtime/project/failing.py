@@ -22,6 +22,7 @@ _FATAL = frozenset(
     }
 )
 """A file with one of these, or any ``yaml_…``, was not read to its end."""
+_UNREAD = "unreadable"
 
 
 class Failing:
@@ -46,10 +47,17 @@ class Failing:
         before = len(self._problems.found)
         yield
         new = self._problems.found[before:]
-        if not any(p.place.file == file and _is_fatal(p.code) for p in new):
+        fatal = {p.code for p in new if p.place.file == file and _is_fatal(p.code)}
+        if not fatal:
             return
         self._files.add(file)
-        self._problems.found[before:] = [p for p in new if p.code != "missing_key"]
+        self._problems.found[before:] = [
+            p
+            for p in new
+            if p.code != "missing_key"
+            # Nothing was read: all else that is said of the file comes from that.
+            and (p.code == _UNREAD or p.place.file != file or _UNREAD not in fatal)
+        ]
 
     @contextmanager
     def without(self, codes: Collection[str]) -> Generator[None]:

@@ -7,6 +7,8 @@ expanded, only as they were written. The files' own rules are in ``agent_file`` 
 import math
 import re
 from collections.abc import Collection
+from collections.abc import Mapping as MappingABC
+from dataclasses import replace
 from typing import overload
 
 from runtime.agent import Json
@@ -30,18 +32,40 @@ _DURATION = re.compile(r"(?P<n>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>ms|s|min)")
 _UNIT_MS = {"ms": 1.0, "s": 1000.0, "min": 60_000.0}
 _DURATION_FORMS = "write seconds as a number (7 or 1.2), or '800 ms', '7 s', '2 min'"
 _SHOWN = 40
+_SIMPLE = re.compile(r"[\w.-]{1,40}")
+"""What stands within braces as it is."""
 
 
 class Fields:
     """One mapping being read; call ``done`` last."""
 
-    def __init__(self, node: Node | None, problems: Problems, name: str, place: Place) -> None:
-        """Read ``node``; ``name`` is how messages call it, ``place`` where it should be."""
+    def __init__(
+        self,
+        node: Node | None,
+        problems: Problems,
+        name: str,
+        place: Place,
+        shorthand: str = "",
+        *,
+        is_item: bool = False,
+    ) -> None:
+        """Read one mapping.
+
+        Args:
+            node: What was written; None = nothing.
+            problems: Grows by everything that is wrong.
+            name: How messages call it; empty for a whole file.
+            place: Where it should be.
+            shorthand: The key that an author means who writes a single value in its place.
+            is_item: It is one of the list ``name``.
+        """
         self.place = node.place if node is not None else place
         self._problems = problems
         self._name = name
         self._asked: set[str] = set()
         self._entries: tuple[Entry, ...] = ()
+        self._is_other = False
+        """Something else was written in its place, so that its keys are not what is missing."""
         match node:
             case Mapping(entries=entries):
                 self._entries = entries
@@ -50,9 +74,17 @@ class Fields:
             case Scalar() if node.is_null:
                 pass
             case _:
-                self._wrong(node, f"'{name}'" if name else "the file", "a block of keys")
+                self._is_other = True
+                what = f"an entry of '{name}'" if is_item else f"'{name}'" if name else "the file"
+                begin = "- " if is_item else f"{name.rpartition('.')[2]}: "
+                mend = _block_mend(node, begin if name else "", shorthand)
+                self._wrong(node, what, "a block of keys", mend)
 
     # ---------------------------------------------------------------- one key
+
+    def has(self, key: str) -> bool:
+        """Return whether the key was written, without asking for it."""
+        return any(entry.key == key for entry in self._entries)
 
     def entry(self, key: str) -> Entry | None:
         """Return the entry if the key was written, even when it is empty."""
@@ -62,13 +94,16 @@ class Fields:
     def node(self, key: str) -> Node | None:
         """Return the value if it was written and is not empty."""
         entry = self.entry(key)
-        if entry is None or (isinstance(entry.value, Scalar) and entry.value.is_null):
+        value = entry.value if entry is not None else None
+        if isinstance(value, Scalar) and (value.is_null or value.is_unset):
             return None
-        return entry.value
+        return value
 
-    def section(self, key: str) -> "Fields":
+    def section(self, key: str, shorthand: str = "") -> "Fields":
         """Return the mapping under ``key``, empty when it was not written."""
-        return Fields(self.node(key), self._problems, self.path(key), self.place)
+        found = Fields(self.node(key), self._problems, self.path(key), self.place, shorthand)
+        found._is_other = found._is_other or self._is_other
+        return found
 
     def items(self, key: str) -> tuple[Node, ...]:
         """Return the list under ``key``, empty when it was not written."""
@@ -78,7 +113,7 @@ class Fields:
             case Sequence(items=items):
                 return items
             case other:
-                self._wrong(other, f"'{self.path(key)}'", "a list")
+                self._wrong(other, f"'{self.path(key)}'", "a list", _list_mend(other, key))
                 return ()
 
     def required_text(self, key: str) -> str:
@@ -115,7 +150,8 @@ class Fields:
             case None:
                 return None
             case other:
-                self._wrong(other, f"'{self.path(key)}'", "a text")
+                mend = "write a text; in quotes if '{' or '[' is part of it"
+                self._wrong(other, f"'{self.path(key)}'", "a text", mend)
                 return None
 
     def flag(self, key: str, default: bool) -> bool:
@@ -141,7 +177,8 @@ class Fields:
                 self._out_of_range(scalar, key, f"{least} to {most}")
                 return default
             case other:
-                self._wrong(other, f"'{self.path(key)}'", "a whole number", _number_mend(other))
+                mend = _number_mend(other, f"a whole number from {least} to {most}")
+                self._wrong(other, f"'{self.path(key)}'", "a whole number", mend)
                 return default
 
     def number(self, key: str, least: float, most: float) -> float | None:
@@ -155,7 +192,8 @@ class Fields:
                 self._out_of_range(scalar, key, f"{least:g} to {most:g}")
                 return None
             case other:
-                self._wrong(other, f"'{self.path(key)}'", "a number", _number_mend(other))
+                mend = _number_mend(other, f"a number from {least:g} to {most:g}")
+                self._wrong(other, f"'{self.path(key)}'", "a number", mend)
                 return None
 
     def seconds_ms(self, key: str, default_ms: int, most_ms: int = 86_400_000) -> int:
@@ -163,7 +201,7 @@ class Fields:
         match self.node(key):
             case None:
                 return default_ms
-            case Scalar() as scalar if (value := _duration_ms(scalar)) is not None:
+            case Scalar() as scalar if (value := duration_ms(scalar)) is not None:
                 if 0 <= value <= most_ms:
                     return round(value)
                 self._out_of_range(scalar, key, f"0 to {most_ms / 1000:g} seconds")
@@ -172,17 +210,23 @@ class Fields:
                 self._wrong(other, f"'{self.path(key)}'", "a duration", _DURATION_FORMS)
                 return default_ms
 
-    def choice(self, key: str, known: Collection[str], default: str) -> str:
-        """Return one of ``known``."""
+    def choice(
+        self,
+        key: str,
+        known: Collection[str],
+        default: str,
+        meant: MappingABC[str, str] | None = None,
+    ) -> str:
+        """Return one of ``known``; ``meant`` = what other words for them stand for."""
         entry = self.entry(key)
         text = self.text(key, default)
         if text in known:
             return text
-        close = nearest(text, known)
+        close = (meant or {}).get(text.lower()) or nearest(text, known)
         self.problem(
             entry.value.place if entry else self.place,
             "unknown_value",
-            f"'{self.path(key)}' can't be {_shown(entry.value if entry else None)}",
+            f"'{self.path(key)}' can't be {shown(entry.value if entry else None)}",
             f"did you mean '{close}'?" if close else f"write {listed(known)}",
         )
         return default
@@ -230,7 +274,11 @@ class Fields:
             )
 
     def problem(self, place: Place, code: str, message: str, mend: str = "") -> None:
-        """Note a problem of the caller's own."""
+        """Note a problem of the caller's own; of what something else was written for, nothing is
+        missing.
+        """
+        if self._is_other and code == "missing_key":
+            return
         self._problems.add(place, code, message, mend)
 
     def path(self, key: str) -> str:
@@ -243,7 +291,7 @@ class Fields:
             case Scalar() if is_grouped_number(node):
                 mend = "write it without '_', or in quotes if it is a text"
                 self.problem(
-                    node.place, "ambiguous_number", f"{_shown(node)} is not a number in YAML", mend
+                    node.place, "ambiguous_number", f"{shown(node)} is not a number in YAML", mend
                 )
             case Sequence(items=items):
                 for item in items:
@@ -256,6 +304,8 @@ class Fields:
 
     def _text(self, node: Node, path: str) -> str | None:
         match node:
+            case Scalar(is_unset=True):
+                return None
             case Scalar() if node.is_null or not node.text.strip():
                 self.problem(
                     node.place,
@@ -273,17 +323,18 @@ class Fields:
 
     def _wrong(self, node: Node, what: str, wanted: str, mend: str = "") -> None:
         self.problem(
-            node.place, "wrong_type", f"{what} must be {wanted}, this is {_shown(node)}", mend
+            node.place, "wrong_type", f"{what} must be {wanted}, this is {shown(node)}", mend
         )
 
     def _out_of_range(self, scalar: Scalar, key: str, allowed: str) -> None:
         path = self.path(key)
         self.problem(
-            scalar.place, "out_of_range", f"'{path}' can't be {_shown(scalar)}", f"write {allowed}"
+            scalar.place, "out_of_range", f"'{path}' can't be {shown(scalar)}", f"write {allowed}"
         )
 
 
-def _duration_ms(scalar: Scalar) -> float | None:
+def duration_ms(scalar: Scalar) -> float | None:
+    """Return milliseconds of a plain number of seconds, or of a number with its unit; else None."""
     number = as_number(scalar)
     if number is not None:
         return number * 1000.0 if math.isfinite(number) else None
@@ -291,13 +342,37 @@ def _duration_ms(scalar: Scalar) -> float | None:
     return float(match["n"]) * _UNIT_MS[match["unit"]] if match else None
 
 
-def _number_mend(node: Node) -> str:
+def _number_mend(node: Node, wanted: str) -> str:
     if isinstance(node, Scalar) and is_grouped_number(node):
         return f"write {node.written.replace('_', '')}"
-    return "write the number without quotes"
+    if isinstance(node, Scalar) and not node.plain:
+        if as_number(replace(node, plain=True)) is not None:
+            return "write the number without quotes"
+    return f"write {wanted}"
 
 
-def _shown(node: Node | None) -> str:
+def _block_mend(node: Node, begin: str, shorthand: str) -> str:
+    if shorthand and isinstance(node, Scalar) and _SIMPLE.fullmatch(node.written):
+        return f"write '{begin}{{{shorthand}: {node.written}}}'"
+    if not begin:
+        return "begin each line with a key, as in 'key: value'"
+    example = f", as in '{shorthand}: …'" if shorthand else ""
+    if isinstance(node, Sequence):
+        return f"write keys without '- ' before them{example}"
+    if begin == "- ":
+        return f"write keys after the '- '{example}"
+    return f"write keys in the lines below it, further in{example}"
+
+
+def _list_mend(node: Node, key: str) -> str:
+    written = node.written if isinstance(node, Scalar) else ""
+    if written.strip() and len(written) <= _SHOWN and "\n" not in written:
+        return f"write '{key}:', and below it '- {written}'"
+    return f"begin each entry below '{key}:' with '- '"
+
+
+def shown(node: Node | None) -> str:
+    """Return how messages show a value: as it was written, never with its variables filled in."""
     if not isinstance(node, Scalar) or node.is_null:
         return kind_of(node) if node is not None else "missing"
     written = " ".join(node.written.split())

@@ -26,6 +26,8 @@ class KnownThings:
     responses: Collection[str] | None = ()
     preconditions: Collection[str] | None = ()
     sub_agents: Collection[str] = ()
+    packaged: Collection[str] | None = None
+    """Ids of the packaged skills."""
     fields: Mapping[tuple[str, str], MemoryField] = field(init=False)
     """The memory by (namespace, name)."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runtime.errors import Place
+from runtime.project.links import leaving
 from runtime.project.problems import Problems, nearest
 
 __all__ = [
@@ -39,12 +40,13 @@ TOOLS = "tools"
 TOOLS_FILE = "tools.py"
 REFERENCES = "references"
 SUB_AGENTS = "sub_agents"
+LIB = "lib"
 
 RESERVED_IDS = frozenset({"project", "system", "session"})
 """Namespaces of memory that are not a skill's."""
 
 _ROOT_FILES = (AGENT, INTEGRATIONS, MEMORY, RESPONSES)
-_ROOT_FOLDERS = (SKILLS, TOOLS, "lib", REFERENCES, SUB_AGENTS, "scenarios")
+_ROOT_FOLDERS = (SKILLS, TOOLS, LIB, REFERENCES, SUB_AGENTS, "scenarios")
 _SKILL_FILES = (SKILL, MEMORY, RESPONSES, TOOLS_FILE)
 _SKILL_FOLDERS = (TOOLS, REFERENCES)
 _READ_SUFFIXES = frozenset({".yml", ".yaml", ".md", ".markdown", ".py"})
@@ -79,11 +81,14 @@ class Layout:
 def find_layout(root: Path, problems: Problems) -> Layout | None:
     """Look at the folder; None, with its problems noted, when it is no project."""
     if not root.is_dir():
-        problems.add(Place(str(root)), "missing_project", "there is no such folder")
+        mend = "name the folder that holds agent.yml"
+        problems.add(Place(str(root)), "missing_project", "there is no such folder", mend)
         return None
     entries = _entries(root)
     before = len(problems.found)
     _require_root_files(root, entries, problems)
+    if _refuse_links(root, problems) or _refuse_kinds(root, entries, problems):
+        return None
     folders = [path for path in _entries(root / SKILLS).values() if path.is_dir()]
     skills = tuple(
         skill for path in folders if (skill := _skill_folder(path, problems)) is not None
@@ -119,8 +124,8 @@ def _entries(folder: Path) -> dict[str, Path]:
 
 def _require_root_files(root: Path, entries: dict[str, Path], problems: Problems) -> None:
     for name in (AGENT, INTEGRATIONS):
-        if (root / name).is_file():
-            continue
+        if name in entries:
+            continue  # what else it may be is told apart from that
         near = _near_file(name, entries)
         problems.add(
             Place(name),
@@ -128,6 +133,63 @@ def _require_root_files(root: Path, entries: dict[str, Path], problems: Problems
             f"an agent project has a file '{name}', and {root} has none",
             f"rename '{near}'" if near else "add it, or name the project's own folder",
         )
+
+
+def _refuse_links(root: Path, problems: Problems) -> bool:
+    """Nothing outside of the project is read, not even to say what is wrong with it."""
+    found = list(leaving(root, (*_ROOT_FILES, SKILLS, TOOLS, LIB, SUB_AGENTS)))
+    for name in found:
+        problems.add(
+            Place(name.encode("utf-8", "replace").decode()),
+            "leaves_project",
+            "this link leads out of the project's folder or to a hidden file",
+            "put the file itself here",
+        )
+    return bool(found)
+
+
+def _refuse_kinds(root: Path, entries: dict[str, Path], problems: Problems) -> bool:
+    """What has the name of a file that is read must be one, and the same for folders."""
+    before = len(problems.found)
+    _check_kinds(entries, "", _ROOT_FILES, _ROOT_FOLDERS, problems)
+    _check_modules(root / TOOLS, TOOLS, problems)
+    for path in _entries(root / SKILLS).values():
+        here = f"{SKILLS}/{path.name}"
+        _check_kinds(_entries(path), f"{here}/", _SKILL_FILES, _SKILL_FOLDERS, problems)
+        _check_modules(path / TOOLS, f"{here}/{TOOLS}", problems)
+    return len(problems.found) > before
+
+
+def _check_kinds(
+    entries: dict[str, Path],
+    prefix: str,
+    files: tuple[str, ...],
+    folders: tuple[str, ...],
+    problems: Problems,
+) -> None:
+    for name, path in entries.items():
+        if name in files and not path.is_file():
+            _refuse_kind(path, f"{prefix}{name}", "a file", problems)
+        elif name in folders and not path.is_dir():
+            _refuse_kind(path, f"{prefix}{name}", "a folder", problems)
+
+
+def _check_modules(folder: Path, name: str, problems: Problems) -> None:
+    for path in _entries(folder).values():
+        if path.suffix == ".py" and not path.is_file():
+            _refuse_kind(path, f"{name}/{path.name}", "a file", problems)
+
+
+def _refuse_kind(path: Path, name: str, wanted: str, problems: Problems) -> None:
+    if not path.exists():
+        is_what, mend = "a link that leads to nothing", f"put {wanted} here, or take it away"
+    elif path.is_dir():
+        is_what, mend = "a folder", "rename it, or put its contents into a file"
+    elif path.is_file():
+        is_what, mend = "a file", "rename it, or put it into a folder of this name"
+    else:
+        is_what, mend = "a device or pipe", f"put {wanted} here, or take it away"
+    problems.add(Place(name), "unreadable", f"this must be {wanted}, and it is {is_what}", mend)
 
 
 def _near_file(name: str, entries: Iterable[str]) -> str | None:

@@ -19,7 +19,6 @@ from runtime.project.attach import Declared
 from runtime.project.failing import Failing
 from runtime.project.indexing import build_index
 from runtime.project.layout import AGENT, INTEGRATIONS, Layout, find_layout
-from runtime.project.maestro import recognise
 from runtime.project.model import ChannelSpec, Dialect, MemoryField, ModelSpec, Project
 from runtime.project.models_file import EMBEDDING_PROVIDERS
 from runtime.project.opening import folder_of
@@ -29,6 +28,7 @@ from runtime.project.problems import Problems, listed, nearest
 from runtime.project.skill_model import Skill
 from runtime.project.skill_set import Given, SkillSet, memory_is_known, read_skills
 from runtime.project.texts import Texts
+from runtime.project.tool_files import read_tools
 
 if TYPE_CHECKING:
     from runtime.project.agent_file import AgentFile
@@ -50,8 +50,16 @@ def load(path: Path, env: Mapping[str, str]) -> Project:
     project = _Loading(found, env, problems).project() if found else None
     if project is None or problems.found:
         has_bad_tools = any(problem.code == "tool_loading" for problem in problems.found)
-        raise (ProjectToolsError if has_bad_tools else ProjectError)(problems.found)
+        raise (ProjectToolsError if has_bad_tools else ProjectError)(
+            problems.found, _still_true(project.warnings if project else (), problems)
+        )
     return project
+
+
+def _still_true(warnings: Iterable[str], problems: Problems) -> tuple[str, ...]:
+    """Leave out what may only follow from a problem in the same file."""
+    faulty = {problem.place.file for problem in problems.found}
+    return tuple(w for w in warnings if w.partition(":")[0] not in faulty)
 
 
 def load_channels(path: Path, env: Mapping[str, str]) -> ChannelSpec:
@@ -85,15 +93,21 @@ class _Loading:
 
     def project(self) -> Project:
         """Read, check and put together; nothing of it counts once a problem was noted."""
-        dialect = self._dialect()
-        with self._failing.reading(AGENT):
-            agent = agent_file.read_agent(
-                self._texts.read(AGENT), self._env, self._problems, self._layout.root.name, dialect
-            )
+        tools = read_tools(self._layout, self._problems)
         with self._failing.reading(INTEGRATIONS):
             integrations = integrations_file.read_integrations(
                 self._texts.read(INTEGRATIONS), self._env, self._problems
             )
+        is_maestro = integrations.is_maestro or "maestro" in tools.dialects
+        with self._failing.reading(AGENT):
+            agent = agent_file.read_agent(
+                self._texts.read(AGENT),
+                self._env,
+                self._problems,
+                self._layout.root.name,
+                "maestro" if is_maestro else "mantle",
+            )
+        dialect: Dialect = "maestro" if is_maestro or agent.is_maestro else "mantle"
         memory = self._memory(dialect)
         part = read_skills(
             Given(
@@ -110,6 +124,7 @@ class _Loading:
                     integrations.tool_providers,
                     is_known=INTEGRATIONS not in self._failing,
                 ),
+                tools=tools,
             )
         )
         self._check_agent(agent, part, memory)
@@ -156,7 +171,7 @@ class _Loading:
             knowledge=agent.knowledge,
             index=build_index(self._layout, agent.language, agent.knowledge, self._problems),
             skill_retrieval=agent.skill_retrieval,
-            before_end=agent.before_end,
+            before_end=tuple(agent.before_end),
             channels=voice.spec,
             warnings=(
                 *self._layout_warnings(integrations),
@@ -166,20 +181,6 @@ class _Loading:
         )
 
     # ---------------------------------------------------------------- files
-
-    def _dialect(self) -> Dialect:
-        root = self._layout.root
-        skills = [root / skill.path for skill in self._layout.skills]
-        folders = [folder / layout.TOOLS for folder in (root, *skills)]
-        modules = [
-            *(path for folder in folders for path in sorted(folder.glob("*.py"))),
-            *(folder / layout.TOOLS_FILE for folder in skills),
-        ]
-        quiet = Texts(root, Problems())
-        names = (path.relative_to(root).as_posix() for path in modules if path.is_file())
-        return recognise(
-            self._texts.read(AGENT), self._texts.read(INTEGRATIONS), map(quiet.read, names)
-        )
 
     def _memory(self, dialect: Dialect) -> tuple[MemoryField, ...]:
         fields: tuple[MemoryField, ...] = ()
@@ -230,10 +231,8 @@ class _Loading:
         if AGENT in self._failing:
             return
         skills = part.skills
-        checks.check_preconditions(
-            agent.orchestrator.preconditions, skills, self._texts, self._problems
-        )
-        checks.check_before_end(agent.before_end, skills, self._texts, self._problems)
+        checks.check_preconditions(agent.orchestrator.preconditions, skills, self._problems)
+        checks.check_before_end(agent.before_end, skills, self._problems)
         if memory_is_known(self._layout, self._failing):
             view = FieldView(memory, None)
             for placed in agent.conditions:

@@ -28,6 +28,19 @@ from runtime.project.yaml_source import read_yaml
 __all__ = ["read_project_memory", "read_skill_memory"]
 
 _TYPES = ("text", "bool", "int", "float", "list", "categorical", "json", "any")
+_OTHER_WORDS = {
+    "enum": "categorical",
+    "string": "text",
+    "str": "text",
+    "integer": "int",
+    "boolean": "bool",
+    "number": "float",
+    "double": "float",
+    "array": "list",
+    "object": "json",
+    "dict": "json",
+}
+"""How types are called elsewhere."""
 _RESERVED = frozenset({"system", "session"})
 _MASK = "mask"
 _LATER_ANONYMIZATION = ("redact", "hash")
@@ -81,8 +94,8 @@ def _field(
     dialect: Dialect = "mantle",
 ) -> MemoryField:
     _check_name(entry, problems)
-    fields = Fields(entry.value, problems, entry.key, entry.place)
-    kind = cast(FieldType, fields.choice("type", _TYPES, "any"))
+    fields = Fields(entry.value, problems, entry.key, entry.place, "type")
+    kind = cast(FieldType, fields.choice("type", _TYPES, "any", _OTHER_WORDS))
     enum_values = fields.texts("enum_values")
     _check_enum(kind, enum_values, fields, problems)
     initial = fields.node("initial_value")

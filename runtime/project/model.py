@@ -102,6 +102,8 @@ class Precondition:
     """Id of the skill that brings it about."""
     says_unmet: bool = True
     """Whether ``utter_precondition_unmet`` is said when the resolver did not."""
+    place: Place = field(default=Place("agent.yml"), compare=False)
+    """Where its resolver is named."""
 
 
 @dataclass(frozen=True, slots=True)

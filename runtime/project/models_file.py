@@ -4,7 +4,7 @@ Owns the keys of a model by its provider. Which providers exist is known here by
 building models is the model factory's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping as MappingABC
 
 from runtime.agent import Json
 from runtime.errors import Place
@@ -13,12 +13,12 @@ from runtime.project.fields import Fields
 from runtime.project.model import ModelSpec
 from runtime.project.orchestrator_file import DEFAULT_GROUP
 from runtime.project.problems import Problems
-from runtime.project.yaml_nodes import Node
+from runtime.project.yaml_nodes import Mapping, Node, Scalar
 
 __all__ = ["EMBEDDING_PROVIDERS", "read_groups"]
 
 _REQUEST_KEYS = frozenset({"api_base", "api_key", "temperature", "max_tokens"})
-_PROVIDER_KEYS: Mapping[str, frozenset[str]] = {
+_PROVIDER_KEYS: MappingABC[str, frozenset[str]] = {
     "openai": _REQUEST_KEYS,
     "azure": _REQUEST_KEYS | {"api_version", "deployment"},
     "offline": frozenset(),
@@ -39,8 +39,9 @@ def read_groups(top: Fields, problems: Problems) -> dict[str, tuple[ModelSpec, .
     if inline is not None:
         groups[DEFAULT_GROUP] = (_model(inline.value, "llm", problems),)
         places[DEFAULT_GROUP] = inline.place
-    for node in top.items("model_groups"):
-        group = Fields(node, problems, "model_groups", node.place)
+    written = top.items("model_groups")
+    for node in written:
+        group = Fields(node, problems, "model_groups", node.place, "id", is_item=True)
         group_id = group.required_text("id")
         models = tuple(_model(item, "model", problems) for item in group.items("models"))
         group.done()
@@ -52,14 +53,15 @@ def read_groups(top: Fields, problems: Problems) -> dict[str, tuple[ModelSpec, .
                 "give it another id",
             )
             continue
-        if not models:
-            problems.add(
+        if not models and not isinstance(group.node("models"), Mapping | Scalar):
+            group.problem(
                 node.place, "missing_key", "a model group needs at least one model", "add 'models'"
             )
         if group_id:
             groups[group_id] = models
             places[group_id] = node.place
-    if not groups and not top.items("model_groups"):
+    # What is written in another shape is told, and is not missing.
+    if not groups and not written and not isinstance(top.node("model_groups"), Mapping | Scalar):
         problems.add(
             top.place, "missing_key", "'model_groups' is missing", "add a group with one model"
         )
@@ -67,7 +69,7 @@ def read_groups(top: Fields, problems: Problems) -> dict[str, tuple[ModelSpec, .
 
 
 def _model(node: Node, name: str, problems: Problems) -> ModelSpec:
-    fields = Fields(node, problems, name, node.place)
+    fields = Fields(node, problems, name, node.place, "provider")
     entry = fields.entry("provider")
     provider = fields.required_text("provider")
     place = entry.value.place if entry else node.place
@@ -105,7 +107,7 @@ def _model(node: Node, name: str, problems: Problems) -> ModelSpec:
     return ModelSpec(provider=provider, model=model, options=options, place=node.place)
 
 
-def _name(fields: Fields, provider: str, options: Mapping[str, Json]) -> str:
+def _name(fields: Fields, provider: str, options: MappingABC[str, Json]) -> str:
     """The model's name as the server knows it: on Azure that is the deployment's."""
     deployment = options.get("deployment")
     if isinstance(deployment, str):

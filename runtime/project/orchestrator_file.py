@@ -96,13 +96,15 @@ def _preconditions(
 ) -> dict[str, Precondition]:
     found: dict[str, Precondition] = {}
     for entry in fields.keys():
-        one = Fields(entry.value, problems, fields.path(entry.key), entry.place)
+        one = Fields(entry.value, problems, fields.path(entry.key), entry.place, "resolve_with")
         satisfied_when = _satisfied_when(one, conditions, problems)
+        resolver = one.entry("resolve_with")
         found[entry.key] = Precondition(
             name=entry.key,
             satisfied_when=satisfied_when,
             resolve_with=one.required_text("resolve_with"),
             says_unmet=one.flag("unmet_utterance", True),
+            place=resolver.value.place if resolver else entry.place,
         )
         one.done()
     return found
@@ -147,7 +149,7 @@ def _builtin(fields: Fields, problems: Problems) -> Mapping[str, BuiltinConstrai
                 "in its skill.md",
             )
             continue
-        one = Fields(entry.value, problems, path, entry.place)
+        one = Fields(entry.value, problems, path, entry.place, "enabled")
         found[entry.key] = BuiltinConstraint(
             enabled=one.flag("enabled", True),
             invoke_when=one.text("invoke_when"),

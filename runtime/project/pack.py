@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from runtime.errors import Place, ProjectError
+from runtime.project.links import is_visible, stays
 from runtime.project.pack_form import (
     FORMAT,
     INDEX,
@@ -35,7 +36,6 @@ __all__ = ["is_packed", "pack", "packed_files", "packed_index", "unpack"]
 
 _ROOT_FILES = ("agent.yml", "integrations.yml", "memory.yml", "responses.yml")
 _ROOT_FOLDERS = ("lib", "references", "skills", "sub_agents", "tools")
-_LEFT_OUT_SUFFIXES = (".pyc", ".pyo", ".env", ".bargein", "~")
 _FIRST_MOMENT = (1980, 1, 1, 0, 0, 0)
 """The earliest that a zip file can say; when a file was written is nobody's business."""
 
@@ -99,7 +99,8 @@ def packed_files(root: Path, problems: Problems, extra: Sequence[str] = ()) -> t
         if (root / name).is_file():
             found.append(name)
         else:
-            problems.add(Place(name), "missing_file", "there is no such file")
+            what = "there is no such file"
+            problems.add(Place(name), "missing_file", what, "put it there, or name another")
     names = sorted(set(found))
     if len(names) > MAX_ENTRIES:
         problems.add(
@@ -128,14 +129,8 @@ def _below(root: Path, folder: str) -> Iterator[str]:
         linked = [name for name in folders if (Path(here) / name).is_symlink()]
         # Links to folders would pack a file twice, or never end.
         yield from ((relative / name).as_posix() for name in linked if not name.startswith("."))
-        folders[:] = [n for n in sorted(folders) if n not in linked and _goes_in(n)]
-        yield from ((relative / name).as_posix() for name in sorted(files) if _goes_in(name))
-
-
-def _goes_in(name: str) -> bool:
-    return not (
-        name.startswith(".") or name == "__pycache__" or name.lower().endswith(_LEFT_OUT_SUFFIXES)
-    )
+        folders[:] = [n for n in sorted(folders) if n not in linked and is_visible(n)]
+        yield from ((relative / name).as_posix() for name in sorted(files) if is_visible(name))
 
 
 def _check_name(
@@ -154,7 +149,7 @@ def _check_name(
             f"on some systems this is the same file as '{seen[folded(name)]}'",
             "rename one of them",
         )
-    elif not _stays(path, home):
+    elif not stays(path, home):
         problems.add(
             place,
             "leaves_project",
@@ -171,15 +166,6 @@ def _check_name(
     seen.setdefault(folded(name), name)
 
 
-def _stays(path: Path, home: Path) -> bool:
-    try:
-        real = path.resolve()
-        # A visible name for ".env" would carry it along.
-        return real.is_relative_to(home) and all(map(_goes_in, real.relative_to(home).parts))
-    except (OSError, RuntimeError):  # links that go in a circle
-        return False
-
-
 def _contents(root: Path, names: Sequence[str], problems: Problems) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     left = MAX_TOTAL_BYTES
@@ -188,7 +174,8 @@ def _contents(root: Path, names: Sequence[str], problems: Problems) -> dict[str,
             with (root / name).open("rb") as file:
                 contents[name] = file.read(left + 1)
         except OSError as error:
-            problems.add(Place(name), "unreadable", f"the file can't be read: {error.strerror}")
+            what = f"the file can't be read: {error.strerror}"
+            problems.add(Place(name), "unreadable", what, "let the user who runs this read it")
             continue
         left -= len(contents[name])
         if left < 0:

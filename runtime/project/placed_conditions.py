@@ -51,6 +51,8 @@ def first_character(node: Scalar) -> Place:
 
 def read_condition(node: Node, problems: Problems) -> PlacedCondition | None:
     """Parse the condition written at ``node``; None after a problem (``bad_condition``)."""
+    if isinstance(node, Scalar) and node.is_unset:
+        return None
     written: object = None  # a list or a block of keys is no text
     place = node.place
     if isinstance(node, Scalar):

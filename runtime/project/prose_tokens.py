@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from runtime.errors import Place
-from runtime.project.problems import Problems
+from runtime.project.problems import Problems, nearest
 from runtime.project.skill_model import (
     BlockToken,
     MemoryToken,
@@ -76,15 +76,19 @@ def read_prose_text(text: str, locate: Locate, problems: Problems) -> ProseText:
 
 
 def _meant(kind: str) -> str | None:
-    """``tools`` and ``Tool`` are slips for ``tool``."""
+    """``tools``, ``Tool`` and ``tol`` are slips for ``tool``; ``session`` is for conditions."""
     word = kind.lower().removesuffix("s")
-    return word if word in _FORMS else None
+    if word in _FORMS:
+        return word
+    close = nearest(kind.lower(), (*_FORMS, "session"))
+    return "memory" if close == "session" else close
 
 
 def _token(kind: str, target: str, written: str, place: Place, problems: Problems) -> Token | None:
     if kind not in _FORMS:
         meant = _FORMS[_meant(kind) or "tool"]
-        problems.add(place, "bad_token", f"'{written}' is no token", f"write {meant}")
+        mend = f"write {meant}; '@{written}' for these words themselves"
+        problems.add(place, "bad_token", f"'{written}' is no token", mend)
         return None
     names = target.split(".") if target else []
     if len(names) != (2 if kind == "memory" else 1) or not all(names):

@@ -145,7 +145,7 @@ def response_remarks(
                     f"{variant.place}: this variant of '{response.name}' is never said, since one "
                     "above has the same condition"
                 )
-        near = nearest(response.name, SAID_BY_ENGINE)
+        near = nearest(response.name, SAID_BY_ENGINE, cutoff=0.85)
         is_said = used is None or response.name in used or response.name in SAID_BY_ENGINE
         if near and not is_said:
             yield (

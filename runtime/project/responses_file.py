@@ -158,7 +158,9 @@ def _buttons(fields: Fields, problems: Problems) -> tuple[StaticButton, ...] | B
         return ButtonSource(tool, entry.value.place if entry else node.place) if tool else ()
     found: list[StaticButton] = []
     for item in fields.items("buttons"):
-        button = _button(Fields(item, problems, fields.path("buttons"), item.place))
+        button = _button(
+            Fields(item, problems, fields.path("buttons"), item.place, "title", is_item=True)
+        )
         if button is None:
             continue
         if any(button.title.casefold() == other.title.casefold() for other in found):

@@ -37,7 +37,7 @@ def read_servers(top: Fields, problems: Problems) -> dict[str, McpServerSpec]:
     """Read every MCP server, by name."""
     servers: dict[str, McpServerSpec] = {}
     for node in top.items("mcp_servers"):
-        fields = Fields(node, problems, "mcp_servers", node.place)
+        fields = Fields(node, problems, "mcp_servers", node.place, "name", is_item=True)
         server = _server(fields, problems)
         if not server.name:
             continue

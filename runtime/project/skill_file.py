@@ -6,8 +6,8 @@ skill once everything else is known.
 """
 
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from runtime.errors import Place
 from runtime.project.block_file import read_block
@@ -24,7 +24,6 @@ from runtime.project.problems import Problems, listed
 from runtime.project.prose_file import Body, read_body
 from runtime.project.prose_tokens import check_tokens
 from runtime.project.skill_model import (
-    Access,
     Block,
     CallStep,
     LinkStep,
@@ -87,7 +86,9 @@ def finish(text: SkillText, known: KnownThings, problems: Problems) -> Skill:
     top = Fields(text.front, problems, "", Place(text.file, 1, 1))
     access = read_access(top, Scope(text.id, ids, known, (), problems))
     scope = Scope(text.id, ids, known, access.deny_read, problems)
-    blocks = _blocks(text, scope)
+    constraints = read_constraints(top, scope) if text.has_front else {}
+    confirmed = [name for name, one in constraints.items() if one.confirmation is not None]
+    blocks = _blocks(text, scope, confirmed)
     paragraphs = _paragraphs(text, scope)
     if text.body.is_whole and not paragraphs and not text.body.blocks:
         problems.add(
@@ -105,34 +106,24 @@ def finish(text: SkillText, known: KnownThings, problems: Problems) -> Skill:
             blocks=blocks,
             place=text.place,
         )
-    return _with_front(text, top, scope, access, paragraphs, blocks)
+    skill = _with_front(text, top, scope)
+    return replace(skill, prose=paragraphs, blocks=blocks, access=access, constraints=constraints)
 
 
-def _with_front(
-    text: SkillText,
-    top: Fields,
-    scope: Scope,
-    access: Access,
-    paragraphs: tuple[Paragraph, ...],
-    blocks: tuple[Block, ...],
-) -> Skill:
-    routing = top.section("routing")
-    engine_managed, examples = routing.flag("engine_managed", False), routing.texts("examples")
+def _with_front(text: SkillText, top: Fields, scope: Scope) -> Skill:
+    routing = top.section("routing", "examples")
+    engine_managed, examples = _engine_managed(routing, scope), routing.texts("examples")
     routing.done()
     skill = Skill(
         id=text.id,
         name=top.required_text("name"),
         description=top.required_text("description"),
-        prose=paragraphs,
-        blocks=blocks,
         requires=scope.condition_key(top, "requires"),
         precondition=_precondition(top, scope),
         hidden=top.flag("hidden", False),
         disabled=top.flag("disabled", False),
         complete_when=read_complete_when(top, scope),
-        constraints=read_constraints(top, scope),
         utters=read_utters(top, scope),
-        access=access,
         engine_managed=engine_managed,
         imports=_imports(top, scope),
         examples=examples,
@@ -165,6 +156,22 @@ def _frontmatter_end(lines: list[str], file: str, problems: Problems) -> int | N
 # ------------------------------------------------------------------ frontmatter
 
 
+def _engine_managed(routing: Fields, scope: Scope) -> bool:
+    wanted = routing.flag("engine_managed", False)
+    packaged = scope.known.packaged
+    if not wanted or packaged is None or scope.skill in packaged:
+        return wanted
+    entry = routing.entry("engine_managed")
+    routing.problem(
+        entry.place if entry else routing.place,
+        "misplaced_key",
+        f"'{routing.path('engine_managed')}' is for the packaged skills: nothing would ever start "
+        "this one",
+        "take it away; 'hidden: true' keeps a skill off the menu",
+    )
+    return False
+
+
 def _precondition(top: Fields, scope: Scope) -> str | None:
     entry = top.entry("precondition")
     name = top.text("precondition")
@@ -177,6 +184,7 @@ def _imports(top: Fields, scope: Scope) -> tuple[str, ...]:
     """Read the three forms; whether the tools exist is up to what attaches them."""
     names = top.texts("import_tools")
     node = top.node("import_tools")
+    first: dict[str, Place] = {}
     for item in node.items if isinstance(node, Sequence) else ():
         written = item.text.strip() if isinstance(item, Scalar) else ""
         kind, slash, rest = written.partition("/")
@@ -188,6 +196,15 @@ def _imports(top: Fields, scope: Scope) -> tuple[str, ...]:
                 f"'{written}' names no tool",
                 "write mcp/<server>:<tool> or provider/<id>:<tool>",
             )
+        elif written in first:
+            scope.refuse(
+                item.place,
+                "duplicate_value",
+                f"'{written}' is listed twice; first at {first[written]}",
+                "keep one of them",
+            )
+        if written:
+            first.setdefault(written, item.place)
     return names
 
 
@@ -205,13 +222,13 @@ def _paragraphs(text: SkillText, scope: Scope) -> tuple[Paragraph, ...]:
     return tuple(found)
 
 
-def _blocks(text: SkillText, scope: Scope) -> tuple[Block, ...]:
+def _blocks(text: SkillText, scope: Scope, confirmed: Collection[str]) -> tuple[Block, ...]:
     before = len(scope.problems.found)
     read = (read_block(written, text.file, text.env, scope) for written in text.body.blocks)
     blocks = tuple(block for block in read if block is not None)
     # Where the steps lead can only be said when all of them are there.
     if blocks and len(scope.problems.found) == before and text.body.is_whole:
-        check_circles(blocks, scope.problems)
+        check_circles(blocks, scope.problems, confirmed)
         if not text.body.paragraphs:
             _check_entry(blocks, text.place, scope.problems)
     return blocks

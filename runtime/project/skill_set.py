@@ -16,6 +16,7 @@ from runtime.project.attach import (
     imports_of,
     merge_responses,
 )
+from runtime.project.block_flow import check_skill_circles
 from runtime.project.failing import Failing
 from runtime.project.known import KnownThings
 from runtime.project.layout import Layout, SkillFolder
@@ -30,7 +31,7 @@ from runtime.project.responses_file import read_responses
 from runtime.project.skill_file import SkillText, finish, read_skill
 from runtime.project.skill_model import Skill
 from runtime.project.texts import Texts
-from runtime.project.tool_files import ProjectTools, read_tools
+from runtime.project.tool_files import ProjectTools
 from runtime.project.written_keys import memory_use
 from runtime.tools.definition import ToolDef
 
@@ -51,6 +52,7 @@ class Given:
     preconditions: Collection[str] | None
     """None = unknown, since agent.yml failed."""
     declared: Declared
+    tools: ProjectTools
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +80,21 @@ class _Reading:
         self._given = given
         self._folders = given.layout.skills
         self._packaged = read_packaged()
-        self._warnings: list[str] = []
+        self._warnings: list[str] = list(given.tools.remarks)
 
     def skill_set(self) -> SkillSet:
         given = self._given
         drafts = {folder.id: self._draft(folder) for folder in self._folders}
         own, project, are_known = self._responses()
         responses = merge_responses(self._packaged.responses, own, project, given.problems)
-        tools, told = read_tools(given.layout, given.problems)
-        self._warnings += told
+        tools = given.tools
         known = KnownThings(
             skills={*drafts, *self._packaged.skills},
             memory=given.memory if memory_is_known(given.layout, given.failing) else None,
             responses=responses if are_known else None,
             preconditions=given.preconditions,
             sub_agents=given.layout.sub_agents,
+            packaged=self._packaged.skills,
         )
         skills = {
             skill_id: self._skill(draft, tools, known, own.get(skill_id, {}), project)
@@ -106,10 +108,28 @@ class _Reading:
             if skill_id not in skills:
                 packaged = finish(text, dataclasses.replace(known, tools={}), given.problems)
                 skills[skill_id] = dataclasses.replace(packaged, packaged=True)
-        self._warnings += checks.remarks(skills.values())
-        for wording in (*own.values(), project):
-            self._warnings += response_remarks(wording.values())
+        self._check_flow(skills)
+        self._remark(skills, [*own.values(), project])
         return SkillSet(skills, responses, tuple(self._warnings))
+
+    def _check_flow(self, skills: Mapping[str, Skill]) -> None:
+        """Circles through several skills; nothing is said of one in which something is wrong."""
+        faulty = {problem.place.file for problem in self._given.problems.found}
+        whole = {skill.id for skill in skills.values() if skill.place.file not in faulty}
+        check_skill_circles(skills, whole, self._given.problems)
+
+    def _remark(
+        self, skills: Mapping[str, Skill], wording: Iterable[Mapping[str, Response]]
+    ) -> None:
+        self._warnings += checks.name_remarks(
+            [folder.id for folder in self._folders], self._packaged.skills
+        )
+        self._warnings += checks.remarks(skills.values())
+        # A step that was refused may well have named a response.
+        is_whole = not self._given.problems.found
+        used = checks.said(skills.values()) if is_whole else None
+        for responses in wording:
+            self._warnings += response_remarks(responses.values(), used)
 
     # ---------------------------------------------------------------- files
 

@@ -4,6 +4,7 @@ Owns the keys that each kind of step has. Ids and what follows what are ``block_
 checked through ``skill_scope``.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -39,6 +40,17 @@ from runtime.project.yaml_nodes import Sequence as SequenceNode
 __all__ = ["Head", "StepReader"]
 
 _ACTIONS = ("action_listen", "hangup", "transfer")
+_REFERENCE = re.compile(r"(?<![\w.])session\.\w+\.\w+")
+
+
+def _names_field(node: Node) -> bool:
+    match node:
+        case Scalar(text=text):
+            return _REFERENCE.search(text) is not None
+        case SequenceNode(items=items):
+            return any(map(_names_field, items))
+        case MappingNode(entries=entries):
+            return any(_names_field(entry.value) for entry in entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +83,7 @@ class StepReader:
 
     def kind_of(self, fields: Fields, node: Node) -> str | None:
         """The one thing that a step does; None after a problem."""
-        kinds = [kind for kind in self._kinds if fields.entry(kind) is not None]
+        kinds = [kind for kind in self._kinds if fields.has(kind)]
         if len(kinds) == 1:
             return kinds[0]
         if kinds:
@@ -191,6 +203,7 @@ class StepReader:
         fields.refuse_grouped(node)
         value = as_json(node)
         if not isinstance(value, str) or not value.strip().startswith("session."):
+            self._refuse_within(node)
             return value
         reference = parse_reference(value)
         if reference is None:
@@ -203,6 +216,25 @@ class StepReader:
             return value
         self._scope.readable(*reference, node.place)
         return ValueRef(*reference)
+
+    def _refuse_within(self, node: Node) -> None:
+        """A field's value is taken only where its name is all that is written."""
+        match node:
+            case Scalar(text=text) if _REFERENCE.search(text):
+                self._scope.refuse(
+                    node.place,
+                    "bad_value",
+                    "a field stands alone as a value, here it would stay the words themselves",
+                    "pass the field as a parameter of its own, and let the tool put it in",
+                )
+            case SequenceNode(items=items):
+                for item in items:
+                    self._refuse_within(item)
+            case MappingNode(entries=entries):
+                for entry in entries:
+                    self._refuse_within(entry.value)
+            case _:
+                pass
 
     def _noop(self, fields: Fields, head: Head) -> Step:
         node = fields.node("noop")
@@ -221,7 +253,7 @@ class StepReader:
         return SetStep(id=head.id, next=head.next, place=head.place, values=tuple(values))
 
     def _literal(self, field: MemoryField, node: Node, fields: Fields) -> Json:
-        if isinstance(node, Scalar) and parse_reference(node.text) is not None:
+        if _names_field(node):
             self._scope.refuse(
                 node.place,
                 "bad_value",

@@ -1,9 +1,8 @@
-"""The author's files as text, read once each, and where a word stands in them.
+"""The author's files as they stand on disk, read once each.
 
 Owns reading from disk with its limit and its problems. What the text means is each file's reader's.
 """
 
-import re
 from pathlib import Path
 
 from runtime.errors import Place
@@ -33,23 +32,11 @@ class Texts:
                 data = file.read(MAX_BYTES + 1)
         except OSError as error:
             self._problems.add(
-                Place(name), "unreadable", f"the file can't be read: {error.strerror}"
+                Place(name),
+                "unreadable",
+                f"the file can't be read: {error.strerror}",
+                "let the user who runs this read it",
             )
             data = b""
         self._data[name] = data
         return data
-
-    def place(self, name: str, word: str, after: str = "") -> Place:
-        """Where a word stands first in a file, after another one if that is given.
-
-        The file without a line when it is nowhere, as with a text that a variable filled in.
-        """
-        text = self._data.get(name, b"").decode("utf-8-sig", "replace")
-        begin = text.find(after)
-        found = re.compile(rf"(?<![\w./:]){re.escape(word)}(?![\w./:])").search(
-            text, begin + len(after) if begin >= 0 else 0
-        )
-        if found is None:
-            return Place(name)
-        before = text[: found.start()]
-        return Place(name, before.count("\n") + 1, found.start() - before.rfind("\n"))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runtime.project.layout import Layout
+from runtime.project.model import Dialect
 from runtime.project.problems import Problems
 from runtime.tools.definition import ToolDef
 from runtime.tools.loading import load_project_tools
@@ -21,10 +22,13 @@ class ProjectTools:
 
     local: Mapping[str, tuple[ToolDef, ...] | None]
     shared: Mapping[str, ToolDef] | None
+    dialects: frozenset[Dialect] = frozenset()
+    """Those whose packages the modules import."""
+    remarks: tuple[str, ...] = ()
 
 
-def read_tools(layout: Layout, problems: Problems) -> tuple[ProjectTools, tuple[str, ...]]:
-    """Import all of them; author code runs here. Returns remarks beside."""
+def read_tools(layout: Layout, problems: Problems) -> ProjectTools:
+    """Import all of them; author code runs here."""
     loaded = load_project_tools(layout.root, [skill.id for skill in layout.skills])
     for error in loaded.errors:
         problems.add(error.place, error.code, error.message, error.mend)
@@ -32,6 +36,5 @@ def read_tools(layout: Layout, problems: Problems) -> tuple[ProjectTools, tuple[
         skill: tools if loaded.is_whole(skill) else None for skill, tools in loaded.local.items()
     }
     shared = loaded.shared if loaded.is_whole(None) else None
-    return ProjectTools(local, shared), tuple(
-        f"{w.place}: {w.message} ({w.mend})" for w in loaded.warnings
-    )
+    remarks = tuple(f"{w.place}: {w.message} ({w.mend})" for w in loaded.warnings)
+    return ProjectTools(local, shared, loaded.dialects, remarks)

@@ -39,6 +39,8 @@ class Scalar:
     """With variables expanded, in NFC."""
     plain: bool
     """Written without quotes and not as a block, so that it may be a number or the like."""
+    is_unset: bool = False
+    """A variable in it is not set, which has been reported: nothing more is said of the value."""
 
     @property
     def is_null(self) -> bool:

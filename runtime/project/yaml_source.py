@@ -93,6 +93,7 @@ def parse(
     except yaml.YAMLError as error:
         _complain(error, text, file, first_line, problems)
         return None
+    builder.tell_secrets()
     return builder.root
 
 
@@ -181,6 +182,7 @@ class _Builder:
         self._anchors: dict[str, tuple[Node, int]] = {}
         self._aliased = 0
         self._documents = 0
+        self._dollars: list[tuple[str, Scalar]] = []
 
     def take(self, event: _Event) -> bool:
         """Use one event; False ends the reading (a problem was noted)."""
@@ -258,12 +260,14 @@ class _Builder:
         plain = not event.style and event.tag is None
         written = event.value
         if self._expects_key():
+            self._check_characters(written, place)
             if event.anchor is not None:
                 self._anchors[event.anchor] = (Scalar(place, written, written, plain), 1)
             return self._key(unicodedata.normalize("NFC", written), place)
-        expanded = self._expand(written, place)
+        expanded, is_unset = self._expand(written, place)
         text = unicodedata.normalize("NFC", expanded)
-        node = Scalar(place, written, text, plain)
+        self._check_characters(text, place)
+        node = Scalar(place, written, text, plain, is_unset)
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, 1)
         return self._add(node, 1)
@@ -331,12 +335,26 @@ class _Builder:
             self._check_secret(key, node)
         return True
 
+    def _check_characters(self, text: str, place: Place) -> None:
+        """What may not stand in the file may not come in by an escape or a variable either."""
+        control = _CONTROL.search(text)
+        if control is not None:
+            self._problems.add(
+                place,
+                "control_character",
+                "this text holds an invisible control character "
+                f"(U+{ord(control.group()):04X}), by an escape or a variable",
+                "take it away: nobody can say or hear it",
+            )
+
     # ---------------------------------------------------------------- variables and secrets
 
-    def _expand(self, written: str, place: Place) -> str:
+    def _expand(self, written: str, place: Place) -> tuple[str, bool]:
+        """(the text with its variables filled in, whether one of them could not be)."""
         env = self._env
         if env is None or "$" not in written:
-            return written
+            return written, False
+        before = len(self._problems.found)
 
         def value(match: re.Match[str]) -> str:
             escaped, name, has_default, default = match.groups()
@@ -351,6 +369,7 @@ class _Builder:
                 )
                 return ""
             if name in env:
+                self._problems.know_value(place, name, env[name])
                 return env[name]
             if has_default is None:
                 self._problems.add(
@@ -361,13 +380,25 @@ class _Builder:
                 )
             return str(default or "")
 
-        return _VARIABLE.sub(value, written)
+        text = _VARIABLE.sub(value, written)
+        return text, len(self._problems.found) > before
 
     def _check_secret(self, key: str, node: Node) -> None:
         if self._env is None or key not in SECRET_KEYS or not isinstance(node, Scalar):
             return
         if node.is_null or _WHOLE_VARIABLE.fullmatch(node.written):
             return
+        if node.written == "$":  # "${NAME}" within braces and without quotes begins like that
+            self._dollars.append((key, node))
+            return
+        self._add_literal_secret(key, node)
+
+    def tell_secrets(self) -> None:
+        """At the end of a file that could be read: what did not begin a variable after all."""
+        for key, node in self._dollars:
+            self._add_literal_secret(key, node)
+
+    def _add_literal_secret(self, key: str, node: Scalar) -> None:
         self._problems.add(
             node.place,
             "literal_secret",

@@ -4,6 +4,7 @@ Owns the table from the parser's complaint (and the characters at that place) to
 mend. Finding the complaint is ``runtime.project.yaml_source``.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,10 @@ class Wording:
 
 def reword(complaint: Complaint, lines: Sequence[str]) -> Wording:
     """Turn the parser's complaint into one that an author can act on."""
+    if "expected node content" in complaint.problem and not _char(complaint, lines):
+        return _unfinished(complaint, lines)
+    if "document start" in complaint.problem:
+        return _second_start(complaint, lines)
     code, message, mend, at_context = _words(complaint, lines)
     if at_context:
         return Wording(code, message, mend, complaint.context_line, complaint.context_column)
@@ -42,7 +47,7 @@ def reword(complaint: Complaint, lines: Sequence[str]) -> Wording:
 def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, bool]:
     problem, context = complaint.problem, complaint.context
     line = lines[complaint.line] if complaint.line < len(lines) else ""
-    char = line[complaint.column : complaint.column + 1]
+    char = _char(complaint, lines)
     if "cannot start any token" in problem:
         return (*_bad_start(char), False)
     if "mapping values are not allowed" in problem:
@@ -55,7 +60,7 @@ def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, b
             f"end the text with another {opened} or take the first one away",
             True,
         )
-    if "unknown escape" in problem or "expected escape" in problem:
+    if any(words in problem for words in ("unknown escape", "expected escape", "character escape")):
         return (
             "yaml_escape",
             "a backslash in double quotes begins an escape, and this one does not exist",
@@ -65,7 +70,8 @@ def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, b
     if "scanning an alias" in context or "scanning an anchor" in context:
         return (*_bad_start(lines[complaint.context_line][complaint.context_column :][:1]), True)
     if "flow sequence" in context or "flow mapping" in context:
-        return (*_flow(context, line), True)
+        opened = lines[complaint.context_line][complaint.context_column :]
+        return (*(_hidden_end(opened) or _flow(context, line)), True)
     if "could not find expected ':'" in problem:
         return (
             "yaml_key",
@@ -81,6 +87,73 @@ def _words(complaint: Complaint, lines: Sequence[str]) -> tuple[str, str, str, b
             False,
         )
     return (*_other(problem, char), False)
+
+
+def _char(complaint: Complaint, lines: Sequence[str]) -> str:
+    """The character complained about; empty at the end of a line."""
+    line = lines[complaint.line] if complaint.line < len(lines) else ""
+    return line[complaint.column : complaint.column + 1]
+
+
+def _second_start(complaint: Complaint, lines: Sequence[str]) -> Wording:
+    """A '...' or '%' ended the document; the parser complains about what stands below it."""
+    above = range(min(complaint.line, len(lines) - 1), -1, -1)
+    at = next((n for n in above if lines[n].startswith(("...", "%"))), complaint.line)
+    mark = "..." if at < len(lines) and lines[at].startswith("...") else "%"
+    what = f"a line that begins with '{mark}' ends what can be read of the file"
+    return Wording("yaml_document", what, f"take the '{mark}' line away", at, 0)
+
+
+def _unfinished(complaint: Complaint, lines: Sequence[str]) -> Wording:
+    """The text is over within a value: a bracket is open."""
+    found = _open_bracket(lines)
+    if found is None:
+        what = "the text ends in the middle of a value"
+        return Wording("yaml_bracket", what, "finish the value", complaint.line, complaint.column)
+    line, column = found
+    opened = lines[line][column:]
+    hidden = _hidden_end(opened)
+    close = _CLOSING[opened[0]]
+    words = hidden or (
+        "yaml_bracket",
+        f"this '{opened[0]}' is never closed",
+        f"close it with '{close}', or put the whole text in quotes if '{opened[0]}' is part of it",
+    )
+    return Wording(*words, line, column)
+
+
+_CLOSING = {"[": "]", "{": "}"}
+_COMMENT = re.compile(r"(?:^|[\s\[{,])(#)")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
+
+
+def _hidden_end(opened: str) -> tuple[str, str, str] | None:
+    """What to say of a bracket whose end stands behind a '#'."""
+    bare = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), opened)
+    comment = _COMMENT.search(bare)
+    close = _CLOSING.get(opened[:1], "")
+    if comment is None or not close or close not in bare[comment.start(1) :]:
+        return None
+    return (
+        "yaml_bracket",
+        f"'#' begins a comment, so that this '{opened[0]}' is not closed",
+        f"put the text with '#' in quotes, as in {opened[0]}\"#\"{close}",
+    )
+
+
+def _open_bracket(lines: Sequence[str]) -> tuple[int, int] | None:
+    """The innermost bracket that is open at the end, where one can begin a value."""
+    opened: list[tuple[int, int]] = []
+    for number, line in enumerate(lines):
+        bare = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), line)
+        comment = _COMMENT.search(bare)
+        for match in re.finditer(r"[\[\]{}]", bare[: comment.start(1)] if comment else bare):
+            before = bare[: match.start()].rstrip()
+            if match[0] in "]}":
+                del opened[-1:]
+            elif opened or before[-1:] in ("", ":", "-"):
+                opened.append((number, match.start()))
+    return opened[-1] if opened else None
 
 
 def _bad_start(char: str) -> tuple[str, str, str]:
@@ -150,6 +223,9 @@ def _other(problem: str, char: str) -> tuple[str, str, str]:
             f"a text can't begin with '{char}' unless it is in quotes",
             "put the text in quotes",
         )
+    if char and char in "]}":
+        what = f"this '{char}' closes nothing"
+        return ("yaml_bracket", what, "take it away, or put the whole text in quotes")
     if "expected key" in problem or "expected <block end>" in problem:
         return (
             "yaml_key",
@@ -158,6 +234,4 @@ def _other(problem: str, char: str) -> tuple[str, str, str]:
         )
     if "nesting depth" in problem:
         return ("too_deep", "far too many levels of nesting", "flatten it")
-    if "document start" in problem:
-        return ("yaml_document", "the file does not begin with a key", "take the '%' line away")
     return ("yaml_syntax", f"the file can't be read here: {problem}", "check the lines around it")

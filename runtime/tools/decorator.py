@@ -16,7 +16,7 @@ from runtime.errors import Place, ToolDefinitionError, ToolError
 from runtime.tools.context import ToolContext
 from runtime.tools.definition import OnInterrupt, ToolDef, ToolFunction
 from runtime.tools.result import ToolResult
-from runtime.tools.schema import Signature, read_signature
+from runtime.tools.schema import Signature, SignatureError, read_signature
 from runtime.tools.values import read_values
 
 __all__ = [
@@ -154,8 +154,8 @@ def _define(
     _check_return(fn)
     try:
         signature = read_signature(fn, rich=rich)
-    except TypeError as refusal:
-        raise _error(fn, str(refusal), "give each argument a name of its own") from None
+    except SignatureError as refusal:
+        raise _error(fn, str(refusal), refusal.mend) from None
     return ToolDef(
         name=fn.__name__,
         description=description.strip(),

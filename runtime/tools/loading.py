@@ -5,16 +5,18 @@ collecting of every file's faults at once. What those modules can import is ``im
 a skill gets of all that is loaded is up to ``runtime.project``.
 """
 
+import ast
 import dataclasses
 import logging
+import signal
 import traceback
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from runtime.compat import Dialect, dialects_in
-from runtime.errors import Place, Problem, ToolDefinitionError, ToolError, ToolLoadingError
+from runtime.errors import Place, Problem
 from runtime.tools.decorator import Definitions, collecting, definition_of
 from runtime.tools.definition import ToolDef
 from runtime.tools.imports import ProjectImports
@@ -23,8 +25,6 @@ __all__ = [
     "RESERVED_NAMES",
     "LoadedTools",
     "load_project_tools",
-    "load_tool_module",
-    "load_tools",
 ]
 
 _logger = logging.getLogger(__name__)
@@ -48,9 +48,6 @@ RESERVED_NAMES = frozenset(
 """Names of the engine's own tools: an author's tool that takes one is refused."""
 
 _MAX_CAUSE_CHARS = 300
-
-_imports_of: dict[Path, ProjectImports] = {}
-"""By project root, what ``load_tools`` has imported from there: calls of it share a ``lib``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,36 +94,6 @@ def load_project_tools(root: Path, skills: Iterable[str]) -> LoadedTools:
     return _ProjectLoad(root).load(skills)
 
 
-def load_tools(paths: Sequence[Path], root: Path) -> tuple[ToolDef, ...]:
-    """Load the tools of several files; a later file's tool shadows an earlier one of its name.
-
-    Raises:
-        ToolLoadingError: a file can't be imported, or a tool takes a reserved name.
-        ToolDefinitionError: a ``@tool`` is not well formed.
-    """
-    found: dict[str, ToolDef] = {}
-    for path in paths:
-        for definition in load_tool_module(path, root):
-            if definition.name in found:
-                _log_shadowed(definition.name, str(path))
-            found[definition.name] = definition
-    return tuple(found.values())
-
-
-def load_tool_module(path: Path, root: Path) -> tuple[ToolDef, ...]:
-    """Load one file and return the tools that it defines, in its order.
-
-    Raises:
-        ToolLoadingError: the file can't be imported, or a tool takes a reserved name.
-        ToolDefinitionError: a ``@tool`` in it is not well formed.
-    """
-    imports = _imports_of.setdefault(root.resolve(), ProjectImports(root))
-    loaded = _load_module(path.absolute(), imports)
-    for fault in loaded.faults:
-        raise fault.error()
-    return loaded.tools
-
-
 # ------------------------------------------------------------------ one module
 
 
@@ -137,11 +104,6 @@ class _Fault:
     place: Place
     what: str
     mend: str = ""
-    kind: type[ToolError] = ToolLoadingError
-
-    def error(self) -> ToolError:
-        tail = f"; {self.mend}" if self.mend else ""
-        return self.kind(f"{self.place}: {self.what}{tail}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +112,8 @@ class _Module:
     faults: tuple[_Fault, ...]
     twice: tuple[ToolDef, ...] = ()
     """Definitions that a later one in the same file took the place of."""
+    imported: tuple[ToolDef, ...] = ()
+    """Tools of other modules that are only imported here."""
 
 
 def _load_module(path: Path, imports: ProjectImports) -> _Module:
@@ -157,16 +121,24 @@ def _load_module(path: Path, imports: ProjectImports) -> _Module:
         try:
             with imports.loading():
                 module = imports.execute(path)
-        except KeyboardInterrupt:
-            raise  # whoever runs this wants it to stop
+        except KeyboardInterrupt as error:
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+                raise  # whoever runs this wants it to stop
+            # A process that takes no such wish: the module raised it.
+            return _Module((), (*_refused(definitions), _import_fault(error, path, imports)))
         except BaseException as error:  # author code may raise anything
             return _Module((), (*_refused(definitions), _import_fault(error, path, imports)))
     tools: list[ToolDef] = []
+    imported: list[ToolDef] = []
     faults = list(_refused(definitions))
     for value in list(vars(module).values()):
         definition = definition_of(value)
-        if definition is None or getattr(value, "__module__", "") != module.__name__:
-            continue  # imported from elsewhere: it belongs to the module that defines it
+        if definition is None:
+            continue
+        if getattr(value, "__module__", "") != module.__name__:
+            if not any(definition is tool for tool in imported):
+                imported.append(definition)  # it belongs to the module that defines it
+            continue
         if definition.name in RESERVED_NAMES:
             what = f"{definition.name} is the name of a built-in tool"
             faults.append(_Fault(definition.place, what, "rename it"))
@@ -181,13 +153,13 @@ def _load_module(path: Path, imports: ProjectImports) -> _Module:
         and getattr(made.fn, "__qualname__", "") == made.name
         and not any(made is tool for tool in tools)
     ]
-    return _Module(tuple(tools), tuple(dict.fromkeys(faults)), tuple(twice))
+    return _Module(tuple(tools), tuple(dict.fromkeys(faults)), tuple(twice), tuple(imported))
 
 
 def _refused(definitions: Definitions) -> Iterator[_Fault]:
     for error in definitions.refused:
         what = f"{error.name}: {error.what}"
-        yield _Fault(error.place, what, error.mend, ToolDefinitionError)
+        yield _Fault(error.place, what, error.mend)
 
 
 def _import_fault(error: BaseException, path: Path, imports: ProjectImports) -> _Fault:
@@ -292,6 +264,8 @@ class _ProjectLoad:
             self._failed.add(file)
             words = fault.what.replace(f"{self._root}/", "")
             self._refuse(self._place(fault.place), "tool_loading", words, fault.mend)
+        for definition in map(self._placed, module.imported):
+            self._warn_imported(definition, file)
         return dataclasses.replace(
             module,
             tools=tuple(map(self._placed, module.tools)),
@@ -302,6 +276,15 @@ class _ProjectLoad:
         _log_shadowed(later.name, later.place.file)
         words = f"'{later.name}' is defined at {earlier.place} too, and this one is used"
         self._warnings.append(Problem(later.place, "duplicate_name", words, "rename one of them"))
+
+    def _warn_imported(self, definition: ToolDef, file: str) -> None:
+        name = definition.name
+        words = (
+            f"'{name}' of {definition.place} is imported here, which makes it no tool of this file"
+        )
+        mend = f"define it here; a tool of a file below 'tools/' is named in import_tools: [{name}]"
+        place = Place(file, _import_line(self._root / file, name))
+        self._warnings.append(Problem(place, "no_effect", words, mend))
 
     def _refuse_second(self, first: ToolDef, second: ToolDef) -> None:
         words = f"a shared tool is called '{second.name}' already, at {first.place}"
@@ -329,6 +312,18 @@ class _ProjectLoad:
 def _modules_in(folder: Path) -> list[Path]:
     found = (path for path in sorted(folder.glob("*.py")) if path.is_file())
     return [path for path in found if path.name != "__init__.py"]
+
+
+def _import_line(path: Path, name: str) -> int:
+    """The line of a file that imports a name; 0 where none does by it."""
+    tree = ast.parse(path.read_bytes())  # it was imported a moment ago
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(names=names) if name in (alias.name for alias in names):
+                return node.lineno
+            case _:
+                pass
+    return 0
 
 
 def _dialects(path: Path) -> frozenset[Dialect]:

@@ -7,6 +7,7 @@ become what the annotation says in ``values``.
 
 import enum
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,14 +16,24 @@ from typing import Any, cast
 
 from runtime.agent import Json
 from runtime.tools.arguments import canonical_json
+from runtime.tools.context import ToolContext
 from runtime.tools.values import Choices, Kind, Rich, read_or_none
 
-__all__ = ["CONTEXT_PARAMETER", "Signature", "read_signature"]
+__all__ = ["CONTEXT_PARAMETER", "Signature", "SignatureError", "read_signature"]
 
 CONTEXT_PARAMETER = "context"
 """The injected parameter: passed by keyword, never in the schema."""
 
 _SIMPLE: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+class SignatureError(TypeError):
+    """A parameter that can't be one of a tool."""
+
+    def __init__(self, what: str, mend: str) -> None:
+        """Say what is wrong and what to write instead."""
+        super().__init__(what)
+        self.mend = mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +59,8 @@ def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signatur
             have one: ``dict``, pydantic models, lists of them.
 
     Raises:
-        TypeError: the signature has a parameter that no model can fill (``*args``, ``**kwargs``,
-            positional-only).
+        SignatureError: the signature has a parameter that no model can fill (``*args``,
+            ``**kwargs``, positional-only, a context under another name).
     """
     hints = _annotations(fn, rich)
     schemas: dict[str, dict[str, Json]] = {}
@@ -63,9 +74,13 @@ def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signatur
             inspect.Parameter.VAR_KEYWORD,
             inspect.Parameter.POSITIONAL_ONLY,
         ):
-            raise TypeError(f"parameter {name!r} can't be filled by name")
+            what = f"parameter {name!r} can't be filled by name"
+            raise SignatureError(what, "give each argument a name of its own")
         if name == CONTEXT_PARAMETER:
             continue
+        if _is_context(hints.get(name, parameter.annotation)):
+            what = f"the model would have to fill the parameter {name!r}, a ToolContext"
+            raise SignatureError(what, f"call it '{CONTEXT_PARAMETER}', which the runtime passes")
         schemas[name], kind = _type_schema(hints.get(name, str), rich)
         if kind is not None:
             kinds[name] = kind
@@ -100,6 +115,19 @@ def _annotations(fn: Callable[..., object], rich: bool) -> dict[str, object]:
         except Exception:
             continue
     return found
+
+
+def _is_context(hint: object) -> bool:
+    """Whether it is the class, alone or beside ``None``; by its name where it can't be looked up,
+    since authors import it for type checkers only.
+    """
+    if isinstance(hint, str):
+        names = {part.strip(" \"'").rpartition(".")[2] for part in _BESIDE.split(hint)}
+        return names - {"None", "Optional", ""} == {ToolContext.__name__}
+    return _without_none(hint) is ToolContext
+
+
+_BESIDE = re.compile(r"[|\[\],]")
 
 
 def _type_schema(hint: object, rich: bool) -> tuple[dict[str, Json], Kind | None]:

@@ -17,7 +17,7 @@ from runtime.compat import ALIASES, Alias, StandIns, dialects_in
 from runtime.errors import ToolLoadingError
 from runtime.testing import ToolHarness, ToolReport
 from runtime.tools.imports import ProjectImports
-from runtime.tools.loading import load_tool_module
+from tests.fakes.loaded_tools import TOOLS, load_tools
 from voice.replay.virtual_loop import run_virtual
 
 OURS = {"tool": tool, "ToolContext": ToolContext, "ToolResult": ToolResult, "Button": Button}
@@ -134,9 +134,9 @@ def test_other_packages_can_import_the_stand_ins_only_while_a_project_loads(
     ],
 )
 def test_what_the_table_has_not_is_missing_and_said(tmp_path: Path, text: str, said: str) -> None:
-    path = write(tmp_path / "tools.py", f"{text}\n")
+    write(tmp_path / TOOLS, f"{text}\n")
     with pytest.raises(ToolLoadingError, match=said):
-        load_tool_module(path, tmp_path)
+        load_tools(tmp_path)
 
 
 class TestARealPackage:
@@ -158,18 +158,18 @@ class TestARealPackage:
         assert "rasa" not in sys.modules
 
     def test_is_what_a_tool_gets(self, installed: None, tmp_path: Path) -> None:
-        path = write(tmp_path / "p" / "tools.py", "from rasa.mantle.tools.result import x\n")
+        write(tmp_path / "p" / TOOLS, "from rasa.mantle.tools.result import x\n")
         with pytest.raises(ToolLoadingError, match="was imported"):
-            load_tool_module(path, tmp_path / "p")
+            load_tools(tmp_path / "p")
 
     def test_that_lacks_our_names_is_named_as_the_cause(
         self, installed: None, tmp_path: Path
     ) -> None:
         write(tmp_path / "site" / "rasa" / "__init__.py", "")
-        path = write(tmp_path / "p" / "tools.py", "from rasa.mantle.tools.result import x\n")
+        write(tmp_path / "p" / TOOLS, "from rasa.mantle.tools.result import x\n")
         try:
             with pytest.raises(ToolLoadingError, match="'rasa' that is installed.*from runtime"):
-                load_tool_module(path, tmp_path / "p")
+                load_tools(tmp_path / "p")
         finally:
             sys.modules.pop("rasa", None)
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from runtime.errors import AgentError
 from voice.cli.options import CallerChannel, MostSeconds, ThenSounds
+from voice.cli.writing import ready_folder
 
 if TYPE_CHECKING:
     from voice.cli.placed_call import CallOptions, CallRecord, Dialect
@@ -99,6 +100,8 @@ def call(
 
     console = Console()
     try:
+        if out is not None:
+            ready_folder(out, "--out")
         dialect = _dialect(twilio, v1)
         conditions = Conditions(
             network=Network(delay_ms=delay_ms),

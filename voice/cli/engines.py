@@ -29,9 +29,11 @@ def build_engines(channel: ChannelSpec, time: Time, *, silero: bool = True) -> E
     """Make the engines that the channel names; loads their models.
 
     Raises:
-        ProjectError: a custom engine can't be imported.
+        ProjectError: a custom engine can't be imported, or the embedded one has no such voice.
         ProviderError: an engine's model can't be loaded.
     """
+    if channel.tts.name == "local" and channel.voice is not None:
+        _check_voice(channel.voice, channel.name)
     return Engines(
         _stt(channel.stt, time), _tts(channel.tts, time), _detector(silero), channel.voice
     )
@@ -103,6 +105,24 @@ def _tts(spec: EngineSpec, time: Time) -> TextToSpeech:
             )
         case _:
             return cast("TextToSpeech", _custom(spec))
+
+
+def _check_voice(voice: str, channel: str) -> None:
+    from runtime.project.problems import listed, nearest
+    from voice.speaking.tts_local import voices_here
+
+    here = voices_here()
+    if voice in here:
+        return
+    close = nearest(voice, here)
+    problem = Problem(
+        Place("integrations.yml"),
+        "unknown_value",
+        f"'channels.{channel}.tts.voice' can't be '{voice}': the embedded engine has no such "
+        "voice on this machine",
+        f"did you mean '{close}'?" if close else f"write {listed(here)}, or take it away",
+    )
+    raise ProjectError([problem])
 
 
 def _number(spec: EngineSpec, name: str, default: int) -> int:

@@ -210,6 +210,9 @@ class _WatchedPhone(Phone):
     def text(self, text: str) -> str | bytes | None:
         return self._inner.text(text)
 
+    def tap(self, payload: str) -> str | bytes | None:
+        return self._inner.tap(payload)
+
     def stop(self) -> str | bytes:
         return self._inner.stop()
 

@@ -98,6 +98,15 @@ _JitterMs = Annotated[
     float, typer.Option(min=0, max=5000, help="More delay, from 0 to this, each way.")
 ]
 _Seed = Annotated[int, typer.Option(min=0, help="Other jitter, same everything else.")]
+_Date = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE",
+        show_default=False,
+        help="When the call happens, for the agent: 2026-03-02 (10:00 UTC) or 2026-03-02T09:30. "
+        "Default: 2026-01-05, the same each time.",
+    ),
+]
 _Prompts = Annotated[
     bool,
     typer.Option(
@@ -128,6 +137,7 @@ def replay(
     delay_ms: _DelayMs = 0.0,
     jitter_ms: _JitterMs = 0.0,
     seed: _Seed = 0,
+    date: _Date = None,
     prompts: _Prompts = False,
     quiet: _Quiet = False,
 ) -> None:
@@ -153,6 +163,7 @@ def replay(
         delay_ms=delay_ms,
         jitter_ms=jitter_ms,
         seed=seed,
+        date=date,
         prompts=prompts,
         quiet=quiet,
     )

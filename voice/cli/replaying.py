@@ -4,7 +4,6 @@ Owns the reading of what was asked for and the exit code. The options are ``repl
 call is composed is ``virtual_call``; what happens in it is ``voice.replay``.
 """
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,12 @@ from rich.text import Text
 
 from runtime.engine.prompt_text import KeptPrompt, prompt_text
 from runtime.errors import AgentError, ProjectError
-from runtime.project.loader import load
 from voice.audio.files import read_sound, write_wav
 from voice.audio.format import PHONE, WIDE
+from voice.cli.checking import read_project
 from voice.cli.logs import set_up
 from voice.cli.virtual_call import AgentOptions, EngineChoice, EngineName, replay_project
+from voice.cli.writing import ready_folder
 from voice.replay import timeline_text
 from voice.replay.at import parse_at
 from voice.replay.events_file import write_events
@@ -31,6 +31,7 @@ from voice.replay.measures import Measures, measure
 from voice.replay.report import render_report
 from voice.replay.runner import Channel, ReplayOptions, ReplayResult
 from voice.replay.script import CallerLine, HangUp, Keys, Speech, Typed
+from voice.replay.starts import WALL_START, parse_start
 from voice.replay.timeline import Timeline, build_timeline
 
 _FAILED: Final = 1
@@ -67,17 +68,24 @@ class Request:
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     seed: int = 0
+    date: str | None = None
+    """When the call happens; None = the default."""
     prompts: bool = False
     quiet: bool = False
 
     @property
     def options(self) -> ReplayOptions:
-        """How the call is made."""
+        """How the call is made.
+
+        Raises:
+            StartError: ``date`` is none.
+        """
         network = Network(delay_ms=self.delay_ms, jitter_ms=self.jitter_ms, seed=self.seed)
         echo = None if self.echo_db is None else Echo(self.echo_db, self.echo_delay_ms)
         return ReplayOptions(
             channel=self.channel,
             conditions=Conditions(network=network, echo=echo, most_ms=self.seconds * 1000),
+            wall_start=WALL_START if self.date is None else parse_start(self.date),
         )
 
 
@@ -86,6 +94,8 @@ def carry_out(request: Request) -> int:
     console = Console()
     set_up("warning")
     try:
+        if request.out is not None:
+            ready_folder(request.out, "--out")
         lines = _lines(request, console)
         kept: list[KeptPrompt] = []
         result, took_s = _run(request, lines, kept)
@@ -174,9 +184,9 @@ def _run(
     """Load the project and replay the call, behind a progress bar; also say how long it took."""
     if request.stt == "scripted" and not request.words:
         raise _Unusable("--stt scripted needs the caller's words: add --words TEXT")
-    project = load(request.project, os.environ)
-    choice = EngineChoice(stt=request.stt, tts=request.tts, words=request.words)
     options = request.options
+    project = read_project(request.project)
+    choice = EngineChoice(stt=request.stt, tts=request.tts, words=request.words)
     agent = AgentOptions(keep_prompts=lambda t, r, asked: kept.append(KeptPrompt(t, r, asked)))
     guess = max((_length_ms(line) for line in lines), default=0.0) + options.conditions.linger_ms
     columns = (

@@ -28,6 +28,7 @@ from voice.replay.scenarios.model import Expectation, ProblemWas, Scenario, Sequ
 from voice.replay.scenarios.player import PlayedScenario, play
 from voice.replay.scenarios.report import ScenarioResult
 from voice.replay.scenarios.wall import OutOfTimeError, WallWatch, watched
+from voice.replay.scenarios.wording import name_of
 from voice.replay.timeline import build_timeline
 from voice.replay.virtual_loop import run_virtual
 
@@ -64,18 +65,28 @@ def run_scenario(
     engines = _engines(project, scenario, tts)
     script = _script(scenario)
     models = (script,) if script is not None else patient_models(project)
+    call: _Call | None = None
+    verdict = _Verdict(scenario)
     try:
         with watched(project.root, wall_s) as watch:
-            call = run_virtual(_perform(project, scenario, engines, models))
+            made = run_virtual(_perform(project, scenario, engines, models))
+            watch.check()
+            call = made
+            verdict.compare(call)
     except OutOfTimeError as error:
+        took = f"it took more than {wall_s:g} s of real time"
+        if call is not None:
+            failure = verdict.out_of_time(took)
+            took_s = time.perf_counter() - begun
+            failures = (*verdict.failures, failure)
+            return ScenarioResult(scenario, failures, (), call.played.result, took_s)
         where = f"in {error.where}" if error.where else "outside of the project's own code"
-        seen = f"it took more than {wall_s:g} s of real time, and was {where}"
-        return _broken(scenario, "the call must come to its end", seen, begun)
+        return _broken(scenario, "the call must come to its end", f"{took}, and was {where}", begun)
     except ProjectError:
         raise
     except AgentError as error:
         return _broken(scenario, "the call can be made", str(error), begun)
-    return _judge(scenario, call, script, watch, time.perf_counter() - begun)
+    return _judge(scenario, call, verdict.failures, script, watch, time.perf_counter() - begun)
 
 
 def _broken(scenario: Scenario, what: str, seen: str, begun: float) -> ScenarioResult:
@@ -137,26 +148,51 @@ def _script(scenario: Scenario) -> ScriptedModel | None:
 # ------------------------------------------------------------------ the verdict
 
 
+class _Verdict:
+    """The expectations of a scenario, compared one by one: an author's pattern may never end."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._at: Expectation | None = None
+        """The one that is being compared."""
+        self.failures: list[Failure] = []
+
+    def compare(self, call: _Call) -> None:
+        """Compare all of them, and look for problems that none of them allows."""
+        result = call.played.result
+        timeline = build_timeline(result.events, result.recording)
+        evidence = gather(result.events, measure(timeline).interruptions, call.values)
+        for expectation in self._scenario.expect:
+            self._at = expectation
+            self.failures += check((expectation,), evidence)
+        self._at = None
+        self.failures += _unfinished(self._scenario, call.played)
+        allowed = _allowed(self._scenario.expect)
+        for item in evidence.named("problem"):
+            code = item.text("code") or item.text("reason")
+            if code not in allowed:
+                detail = item.text("detail")
+                seen = f"{code}: {detail}" if detail else code
+                self.failures.append(Failure("no problem", seen, item.at.t_ms))
+
+    def out_of_time(self, took: str) -> Failure:
+        """Say which one did not come to its end."""
+        if self._at is None:
+            return Failure("the call can be looked at", took, None, str(self._scenario.place))
+        what = f"{name_of(self._at)}: the comparison must come to its end"
+        mend = f"{took}; a pattern with a repeat inside of a repeat, such as (.*)*, may never end"
+        return Failure(what, mend, None, str(self._at.place))
+
+
 def _judge(
     scenario: Scenario,
     call: _Call,
+    failures: list[Failure],
     script: ScriptedModel | None,
     watch: WallWatch,
     took_s: float,
 ) -> ScenarioResult:
-    played = call.played
-    result = played.result
-    timeline = build_timeline(result.events, result.recording)
-    evidence = gather(result.events, measure(timeline).interruptions, call.values)
-    failures = [*check(scenario.expect, evidence), *_unfinished(scenario, played)]
-    allowed = _allowed(scenario.expect)
-    for item in evidence.named("problem"):
-        code = item.text("code") or item.text("reason")
-        if code not in allowed:
-            detail = item.text("detail")
-            failures.append(
-                Failure("no problem", f"{code}: {detail}" if detail else code, item.at.t_ms)
-            )
+    result = call.played.result
     if "never_started" in result.failures:
         failures.append(Failure("the call starts", "it never did", None))
     warnings = [

@@ -11,12 +11,13 @@ import signal
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 
 from runtime.errors import AgentError, ProjectError
+from voice.cli.checking import EXIT_UNUSABLE, exit_code
 from voice.cli.logs import set_up
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from voice.call.ports import Engines, Outbound
     from voice.gateway.config import GatewayConfig
     from voice.wire.events import WireProtocol
-
-EXIT_PROJECT: Final = 1
-EXIT_UNUSABLE: Final = 2
 
 _out = Console()
 _err = Console(stderr=True)
@@ -123,7 +121,7 @@ def serve(
     and /metrics are for your orchestrator. The first SIGTERM drains, the second ends at once.
 
     Exit codes: 0 stopped by a signal, 1 the project can't be run, 2 it can't be served like this
-    (an address in use, a token missing).
+    (no such project, an address in use, a token missing).
     """
     set_up(log_level)
     options = ServeOptions(
@@ -145,7 +143,7 @@ def _run(options: ServeOptions) -> None:
     except ProjectError as error:
         _err.print("[bold red]The project can't be run:[/]")
         _err.print(str(error), markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(EXIT_PROJECT) from None
+        raise typer.Exit(exit_code(error.problems)) from None
     except (AgentError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         _err.print(f"bargein: {reason}", style="red", markup=False, soft_wrap=True)
@@ -171,7 +169,9 @@ async def _serve(options: ServeOptions) -> None:
     store = options.store or home / "bargein.sqlite"
     try:
         channel = load_channels(options.project, os.environ)
-    except ProjectError:
+    except ProjectError as error:
+        if exit_code(error.problems) == EXIT_UNUSABLE:
+            raise
         # The agent process reads all of the project, and so names every problem there is.
         agent = ChildAgent(options.project, store_path=store)
         await agent.start()

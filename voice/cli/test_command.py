@@ -5,8 +5,9 @@ Owns the command's options, what it prints and its exit code. How one scenario i
 """
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
 
 import typer
 
@@ -81,26 +82,17 @@ def test(
     wall_seconds: _Wall = 120.0,
 ) -> None:
     """Run the scenarios of an agent project, in virtual time."""
-    from rich.console import Console
-
-    from runtime.errors import AgentError, ProjectError
+    from voice.cli.checking import own_output
     from voice.cli.logs import set_up
 
     set_up("error")
-    console = Console(quiet=as_json)
-    try:
-        loaded, scenarios = _load(project, tuple(files or ()), name)
-        results = _run(console, loaded, scenarios, tts, wall_seconds, out)
-        if junit is not None:
-            _write_junit(junit, results, loaded.id)
-    except ProjectError as error:
-        raise _refused(f"the project can't be tested:\n{error}") from None
-    except (AgentError, OSError) as error:
-        raise _refused(str(error)) from None
-    if as_json:
-        from voice.replay.scenarios.report import as_json as whole
+    with own_output() as stdout:  # what author's modules and tools print is no result of ours
+        chosen = _Asked(project, tuple(files or ()), name, tts, wall_seconds, out, junit)
+        results = _carry_out(chosen, stdout, quiet=as_json)
+        if as_json:
+            from voice.replay.scenarios.report import as_json as whole
 
-        typer.echo(json.dumps(whole(results), ensure_ascii=False, indent=2))
+            stdout.write(f"{json.dumps(whole(results), ensure_ascii=False, indent=2)}\n")
     if not all(result.passed for result in results):
         raise typer.Exit(_FAILED)
 
@@ -111,6 +103,48 @@ test.__doc__ = "\n\n".join(
     block if block.startswith("    ") else block.replace("\n", " ")
     for block in _HELP.split("\n\n")
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command line says."""
+
+    project: Path
+    files: tuple[Path, ...]
+    name: str | None
+    tts: Literal["project", "local", "scripted"]
+    wall_s: float
+    out: Path | None
+    junit: Path | None
+
+
+def _carry_out(asked: _Asked, stdout: TextIO, *, quiet: bool) -> "list[ScenarioResult]":
+    """Look at what was asked for, run it, write it.
+
+    Raises:
+        Exit: it can't be done.
+    """
+    from rich.console import Console
+
+    from runtime.errors import AgentError, ProjectError
+    from voice.cli.writing import ready_file, ready_folder
+
+    try:
+        loaded, scenarios = _load(asked.project, asked.files, asked.name)
+        if asked.out is not None:
+            ready_folder(asked.out, "--out")
+        if asked.junit is not None:
+            ready_file(asked.junit, "--junit")
+        results = _run(Console(file=stdout, quiet=quiet), loaded, scenarios, asked)
+        if asked.junit is not None:
+            _write_junit(asked.junit, results, loaded.id)
+    except ProjectError as error:
+        raise _refused(f"the project can't be tested:\n{error}") from None
+    except OSError as error:
+        raise _refused(f"can't write {error.filename}: {error.strerror}") from None
+    except AgentError as error:
+        raise _refused(str(error)) from None
+    return results
 
 
 def _refused(message: str) -> typer.Exit:
@@ -129,14 +163,15 @@ def _load(
     import os
 
     from runtime.errors import AgentError
-    from runtime.project.loader import load
+    from voice.cli.checking import read_project
+    from voice.replay.scenarios.names import names_of
     from voice.replay.scenarios.reader import FOLDER, find_files, read_scenarios
 
-    project = load(root, os.environ)
+    project = read_project(root)
     chosen = files or find_files(project.root)
     if not chosen:
         raise AgentError(f"there are no scenarios: write {root / FOLDER}/<name>.yml")
-    scenarios = read_scenarios(chosen, project.root, project.memory, os.environ)
+    scenarios = read_scenarios(chosen, project.root, names_of(project), os.environ)
     if name is not None:
         wanted = name.casefold()
         found = tuple(s for s in scenarios if wanted in f"{s.name}\n{s.file}".casefold())
@@ -151,14 +186,9 @@ def _run(
     console: "Console",
     project: "Project",
     scenarios: "tuple[Scenario, ...]",
-    tts: Literal["project", "local", "scripted"],
-    wall_s: float,
-    out: Path | None,
+    asked: _Asked,
 ) -> "list[ScenarioResult]":
     """Run one after the other, telling of each as it ends."""
-    import contextlib
-    import sys
-
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
@@ -172,18 +202,19 @@ def _run(
         task = bar.add_task("", total=len(scenarios))
         for scenario in scenarios:
             bar.update(task, description=scenario.name.replace("[", "\\["))
-            with contextlib.redirect_stdout(sys.stderr):  # what tools print is no result of ours
-                result = run_scenario(project, scenario, tts=tts, wall_s=wall_s)
+            result = run_scenario(project, scenario, tts=asked.tts, wall_s=asked.wall_s)
             results.append(result)
             bar.advance(task)
             console.print(one_line(result), soft_wrap=True)
             if result.failures or result.warnings:
                 console.print(details(result))
-            if out is not None:
-                write_folder(out, result)
+            if asked.out is not None:
+                write_folder(asked.out, result)
     console.print(summary(results))
-    if out is not None:
-        written = Text.assemble(("written to ", "grey50"), f"{out}: a folder for each scenario")
+    if asked.out is not None:
+        written = Text.assemble(
+            ("written to ", "grey50"), f"{asked.out}: a folder for each scenario"
+        )
         console.print(written, soft_wrap=True)
     return results
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from voice.cli.checking import EXIT_UNUSABLE, counted, exit_code, load_project, own_output, show
+from voice.cli.checking import EXIT_UNUSABLE, check_project, counted, exit_code, own_output, show
 
 __all__ = ["train"]
 
@@ -25,23 +24,25 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Check a project, index its reference files and pack both into one file.
+    """Check a project and its scenarios, index its reference files, pack project and index.
 
     `bargein serve FILE` runs it anywhere, with the index as it was made here. Nothing of the
-    environment goes into the file: variables are filled in where it runs.
+    environment goes into the file: variables are filled in where it runs. Scenarios stay behind.
 
     Exit codes: 0 packed, 1 something is to be mended first, 2 no such project, or the file can't
     be written.
     """
+    from rich.console import Console
+
     with own_output() as stream:
         err = Console(stderr=True, highlight=False, soft_wrap=True)
         with err.status("checking the project and indexing its references"):
-            loaded, problems = load_project(project)
-        if loaded is None:
-            show(err, problems, ())
+            checked = check_project(project)
+        loaded, problems = checked.project, checked.problems
+        show(err, problems, checked.warnings)
+        if problems or loaded is None:
             err.print(f"not packed: {counted(len(problems), 'problem')}", style="bold red")
             raise typer.Exit(exit_code(problems))
-        show(err, (), loaded.warnings)
         file = out or Path(f"{project.resolve().name}.bargein")
         from runtime.errors import ProjectError
         from runtime.project.pack import pack

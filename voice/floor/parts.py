@@ -87,7 +87,6 @@ class Parts:
         """The caller spoke and no STT answered: somebody should say so."""
         self.kept: list[tuple[KeyPressed | TextTyped | ButtonTapped, int]] = []
         """What was given during a protected line, and when."""
-        """Inputs that came during a protected line."""
         self.answer_ms = 0
         """How long answers take, from turn start to first sample heard; a running mean."""
 

@@ -24,7 +24,7 @@ from voice.replay.at import Happenings
 from voice.replay.link import LoopLink, Network, OneWay
 from voice.replay.phones import ClearAsked, MarkSet, Notice, Phone, Sound
 from voice.replay.player import Player
-from voice.replay.script import CallerLine, HangUp, Keys, Script, Speech, Started, Typed
+from voice.replay.script import CallerLine, HangUp, Keys, Script, Speech, Started, Tap, Typed
 from voice.replay.watch import AgentWatch
 
 Samples: TypeAlias = NDArray[np.int16]
@@ -241,11 +241,15 @@ class FarEnd:
                     at_s = self._start_s + (started.start_ms + index * every_ms) / 1000
                     self._loop.call_at(max(at_s, self._loop.time()), self._press, key)
             case Typed(text):
-                message = self._phone.text(text)
-                if message is not None:
-                    self._up.send(message)
+                self._send_if_any(self._phone.text(text))
+            case Tap(payload):
+                self._send_if_any(self._phone.tap(payload))
             case HangUp() as how:
                 self.hang_up(how)
+
+    def _send_if_any(self, message: str | bytes | None) -> None:
+        if message is not None:
+            self._up.send(message)
 
     def _press(self, key: str) -> None:
         if not self._ended_by:

@@ -70,6 +70,10 @@ class Phone(Protocol):
         """Write typed text; None where the protocol has none."""
         ...
 
+    def tap(self, payload: str) -> str | bytes | None:
+        """Write that a button with this payload was tapped; None where there are none."""
+        ...
+
     def stop(self) -> str | bytes:
         """Write the end of the call."""
         ...
@@ -131,6 +135,10 @@ class TwilioPhone:
         """Nobody types on a phone line."""
         return None
 
+    def tap(self, payload: str) -> str | bytes | None:
+        """Nor are there buttons on it."""
+        return None
+
     def stop(self) -> str | bytes:
         """Write ``stop``."""
         return self._event("stop", {"stop": {"accountSid": "AC", "callSid": "CA"}})
@@ -158,10 +166,16 @@ class TwilioPhone:
 class WebPhone:
     """Our own ``bargein.v1``: binary sound, JSON control."""
 
-    def __init__(self, fmt: AudioFormat = WIDE, metadata: tuple[tuple[str, str], ...] = ()) -> None:
-        """Ask for ``fmt`` in both directions."""
+    def __init__(
+        self,
+        fmt: AudioFormat = WIDE,
+        metadata: tuple[tuple[str, str], ...] = (),
+        language: str | None = None,
+    ) -> None:
+        """Ask for ``fmt`` in both directions; ``language`` None = the project's."""
         self._format = fmt
         self._metadata = metadata
+        self._language = language
 
     @property
     def format(self) -> AudioFormat:
@@ -176,7 +190,7 @@ class WebPhone:
             "format": fmt,
             "metadata": dict(self._metadata),
             "conversation": None,
-            "language": None,
+            "language": self._language,
         }
         return [json.dumps(start)]
 
@@ -196,6 +210,10 @@ class WebPhone:
     def text(self, text: str) -> str | bytes | None:
         """Write ``text``."""
         return json.dumps({"type": "text", "text": text})
+
+    def tap(self, payload: str) -> str | bytes | None:
+        """Write ``tap``."""
+        return json.dumps({"type": "tap", "payload": payload})
 
     def stop(self) -> str | bytes:
         """Write ``stop``."""

@@ -14,22 +14,31 @@ from typing import Final, Literal
 from runtime.agent import AgentPlane
 from runtime.errors import InternalError
 from runtime.tasks import cancel_and_settle
-from voice.audio.format import WIDE, AudioFormat
+from voice.audio.format import FRAME_MS, WIDE, AudioFormat
 from voice.call.driver import Call
 from voice.call.events import CallEvent
 from voice.call.ports import Engines
 from voice.replay.far_end import Conditions, FarEnd, Recording
 from voice.replay.phones import Phone, TwilioPhone, WebPhone
 from voice.replay.script import CallerLine
+from voice.replay.starts import WALL_START
 from voice.speaking.pacer import Ticker
 from voice.wire.bargein_v1 import BargeinProtocol
-from voice.wire.events import WireProtocol
 from voice.wire.twilio import TwilioProtocol
+
+__all__ = [
+    "WALL_START",
+    "Beside",
+    "Channel",
+    "ReplayOptions",
+    "ReplayResult",
+    "carry",
+    "phone_for",
+    "replay",
+]
 
 Channel = Literal["twilio", "web"]
 
-WALL_START: Final = 1767607200.0
-"""2026-01-05T10:00:00Z: the moment at which replayed calls happen, unless told otherwise."""
 _AFTER_FRAMES_S: Final = 0.002
 _CLOSE_S: Final = 30.0
 """How long a call may take to close; tools with a commit section run to their own timeout."""
@@ -44,6 +53,8 @@ class ReplayOptions:
     """Only for ``web``; a phone line is mu-law at 8 kHz."""
     conditions: Conditions = Conditions()
     metadata: tuple[tuple[str, str], ...] = ()
+    language: str | None = None
+    """The caller's; None = the project's."""
     wall_start: float = WALL_START
     """Unix time at the connect."""
 
@@ -59,6 +70,16 @@ class ReplayResult:
     """Virtual time from the connect to the hang-up."""
     failures: tuple[str, ...]
     """Codes of the problems after which this call counts as failed; empty = it went well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What else goes on in a call: is told of it, and keeps nothing of it."""
+
+    event: Callable[[CallEvent], None]
+    """Called with each of the call's events, as it comes."""
+    frame: Callable[[float], None]
+    """Called after each 20 ms of the call with its ms."""
 
 
 async def replay(
@@ -79,20 +100,43 @@ async def replay(
         progress: called about once a second of the call's time with its ms.
     """
     options = options or ReplayOptions()
-    phone, protocol = _client(options)
-    far_end = FarEnd(phone, caller, options.conditions)
+    far_end = FarEnd(phone_for(options), caller, options.conditions)
+    return await carry(far_end, agent=agent, engines=engines, options=options, progress=progress)
+
+
+async def carry(
+    far_end: FarEnd,
+    *,
+    agent: AgentPlane,
+    engines: Engines,
+    options: ReplayOptions,
+    progress: Callable[[float], None] | None = None,
+    beside: Beside | None = None,
+) -> ReplayResult:
+    """Carry the call of a phone that is picked up; else as ``replay``.
+
+    Args:
+        far_end: the phone with its caller, made with ``phone_for(options)``.
+        agent: the agent plane.
+        engines: speech engines.
+        options: how the call is made.
+        progress: called about once a second of the call's time with its ms.
+        beside: what else goes on.
+    """
     events: list[CallEvent] = []
 
     def watch(event: CallEvent) -> None:
         events.append(event)
         far_end.observe(event.event, event.fields, event.t_ms)
+        if beside is not None:
+            beside.event(event)
 
     ticker = Ticker(phases=1)  # one call: nothing to stagger
     if engines.detector is not None:
         ticker.every(engines.detector.run)
     call = Call(
         1,
-        protocol=protocol,
+        protocol=TwilioProtocol() if options.channel == "twilio" else BargeinProtocol(),
         out=far_end.link,
         engines=engines,
         agent=agent,
@@ -102,18 +146,31 @@ async def replay(
         on_event=watch,
     )
     async with asyncio.TaskGroup() as group:
-        ticking = group.create_task(_tick(ticker), name="ticker")
+        tasks = [group.create_task(_tick(ticker), name="ticker")]
+        if beside is not None:
+            tasks.append(group.create_task(_frames(beside, far_end), name="beside the call"))
         closing = group.create_task(call.wait_closed(), name="call closed")
         try:
             await far_end.run(call, progress)
             duration_ms = far_end.now_ms
             await asyncio.wait({closing}, timeout=_CLOSE_S)
-            if not closing.done():
-                raise InternalError("a replayed call did not close")
+            is_closed = closing.done()
         finally:
-            await cancel_and_settle(ticking, closing, grace=1.0)
+            await cancel_and_settle(*tasks, closing, grace=1.0)
+    if not is_closed:
+        raise InternalError("a replayed call did not close")
     events.sort(key=lambda event: event.t_ms)
     return ReplayResult(tuple(events), far_end.recording(), duration_ms, _failures(events))
+
+
+def phone_for(options: ReplayOptions) -> Phone:
+    """The client's side of the line that the options ask for."""
+    if options.channel == "web":
+        return WebPhone(options.format, options.metadata, options.language)
+    metadata = dict(options.metadata)
+    if options.language is not None:
+        metadata.setdefault("language", options.language)
+    return TwilioPhone(tuple(metadata.items()))
 
 
 async def _tick(ticker: Ticker) -> None:
@@ -122,10 +179,10 @@ async def _tick(ticker: Ticker) -> None:
     await ticker.run()
 
 
-def _client(options: ReplayOptions) -> tuple[Phone, WireProtocol]:
-    if options.channel == "twilio":
-        return TwilioPhone(options.metadata), TwilioProtocol()
-    return WebPhone(options.format, options.metadata), BargeinProtocol()
+async def _frames(beside: Beside, far_end: FarEnd) -> None:
+    while True:
+        await asyncio.sleep(FRAME_MS / 1000)
+        beside.frame(far_end.now_ms)
 
 
 def _failures(events: list[CallEvent]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the caller does, and when: lines spoken, keys pressed, words typed, the hang-up.
+"""What the caller does, and when: speaks, presses keys, types, taps buttons, hangs up.
 
 Owns the caller's lines, their starts, and the samples that their voice adds up to. Pure; anchors
 are resolved by ``at``, the phone that carries it all is ``far_end``.
@@ -53,13 +53,21 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class Tap:
+    """A tapped button, where the protocol has buttons."""
+
+    payload: str
+    """What the button carries."""
+
+
+@dataclass(frozen=True, slots=True)
 class HangUp:
     """The end: a proper ``stop``, or a line that just goes dead."""
 
     how: Literal["stop", "vanish"] = "stop"
 
 
-Doing: TypeAlias = Speech | Keys | Typed | HangUp
+Doing: TypeAlias = Speech | Keys | Typed | Tap | HangUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,7 @@ def _started(line: CallerLine, start_ms: float) -> Started:
         case Keys(keys, every_ms):
             end = start_ms + max(0, len(keys) - 1) * every_ms
             return Started(line, start_ms, end, end)
-        case Typed() | HangUp():
+        case Typed() | Tap() | HangUp():
             return Started(line, start_ms, start_ms, start_ms)
 
 

@@ -440,7 +440,7 @@ class Mouth:
         self._drain_due = False
         for _ in range(len(self._posts)):
             if not self._posts:
-                return  # what was handed over closed the call, and ``settle`` has handed over the rest
+                return  # what was handed over ended the call: ``settle`` has seen to the rest
             match event := self._posts.popleft():
                 case SaySettled():
                     self._settled(event)

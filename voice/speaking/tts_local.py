@@ -69,6 +69,26 @@ def _load(voice: str) -> _Engine:
     return cast("_Engine", engine)
 
 
+def voices_here() -> tuple[str, ...]:
+    """Names of the voices that are on this machine."""
+    from hibari import voices
+
+    known = cast("dict[str, object]", voices.VOICES)
+    find = cast(
+        "_VoicePath",
+        voices.voice_path,  # pyright: ignore[reportUnknownMemberType]  # hibari has no hints
+    )
+
+    def is_here(name: str) -> bool:
+        try:
+            find(name, download_missing=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    return tuple(filter(is_here, known))
+
+
 class _VoicePath(Protocol):
     def __call__(self, name: str, download_missing: bool = True) -> str: ...
 

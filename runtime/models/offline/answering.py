@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runtime.models.offline.words import asked_part, stems, stop_free
+from runtime.models.offline.words import asked_part, plain, stems, stop_free
 
-__all__ = ["MOST_CHARS", "answer_from", "measure_words", "spoken"]
+__all__ = ["MOST_CHARS", "answer_from", "asks_only_measure", "measure_words", "spoken"]
 
 MOST_CHARS = 300
 LEAST_SHARED = 0.3
@@ -67,6 +67,7 @@ _ASKED: tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...] = (
 """What a question asks for, what shows that a sentence tells it, words to look for. English."""
 _KIND_WORDS = "long soon fast quick quickly time cost costs price prices fee fees"
 """What only says what kind of answer is asked for; a sentence that tells it has them."""
+_MEASURES = frozenset(f"{_KIND_WORDS} take takes taking".split())
 _KIND_SHARE = 0.8
 """What being told what was asked for counts, against the rarest word of the question."""
 _STRUCTURED = re.compile(r"^\s*[\[{]")
@@ -106,7 +107,7 @@ def answer_from(passages: Sequence[str], question: str, language: str) -> str | 
         for sentence, words in zip(sentences, own, strict=True)
     ]
     # "How much is it?" has no word of its own: what tells no price is no answer then.
-    must_tell = told is not None and not stop_free(asked_part(question).partition("?")[0], language)
+    must_tell = told is not None and asks_only_measure(question, language)
     fits = [
         _score(sentence, words, weights) / total
         >= (_LEAST_MEASURE if must_tell else _least(wanted))
@@ -121,6 +122,12 @@ def answer_from(passages: Sequence[str], question: str, language: str) -> str | 
     if best is None:
         return None
     return _with_next(sentences, best)
+
+
+def asks_only_measure(question: str, language: str) -> bool:
+    """Whether it has no word of its own: "how much is it?", "how long does it take?"."""
+    asked = plain(asked_part(question.partition("?")[0])).split()
+    return not stop_free(" ".join(word for word in asked if word not in _MEASURES), language)
 
 
 def measure_words(question: str) -> str:

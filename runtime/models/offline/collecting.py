@@ -6,13 +6,15 @@ Owns the rules for an engaged ``collect`` and for fields that may be set without
 from runtime.agent import Json
 from runtime.models.offline.asking import with_question
 from runtime.models.offline.correcting import correction_in, noted, revision
-from runtime.models.offline.fields import Reading, clear_choice, fitted, read_asked
+from runtime.models.offline.fields import Reading, read_asked, wants_yes_no
+from runtime.models.offline.giving import is_likely, opening_values, unasked_values
 from runtime.models.offline.plan import Plan, PlannedCall, Scene, joined
-from runtime.models.offline.routing import route
+from runtime.models.offline.routing import CERTAIN, route
+from runtime.models.offline.wishing import wished_words
 from runtime.models.offline.words import question_kind
 from runtime.models.situation import AskedField
 
-__all__ = ["answer_question", "not_caught", "revise", "unasked_values"]
+__all__ = ["answer_question", "not_caught", "revise"]
 
 _ANOTHER_WISH = 0.85
 """So sure it must be that another flow is meant, before words fit for any text are no answer."""
@@ -33,33 +35,15 @@ def answer_question(scene: Scene) -> Plan | None:
     if reading.value is None and instead is not None and (revised := revision(scene)) is not None:
         return revised
     if reading.value is None:
-        reading = read_asked(scene, field, scene.said, only_clear=not scene.is_first)
+        reading = _read(scene, field)
     if reading.value is not None:
         return _set(scene, field, reading.value)
-    return _ask_on(scene, reading) or _beside(scene)
+    return _ask_on(scene, reading) or _wished(scene) or _beside(scene)
 
 
 def revise(scene: Scene) -> Plan | None:
     """Correct an earlier value where nothing is being asked."""
     return revision(scene) if scene.is_first and scene.said else None
-
-
-def unasked_values(scene: Scene) -> dict[str, Json]:
-    """Values of fields that nobody asked for, each named by a word of its own."""
-    asked = scene.situation.collecting
-    taken = {o.label.casefold() for o in asked.choices} if asked is not None else set[str]()
-    given: dict[str, tuple[str, Json]] = {}
-    for field in scene.situation.settable:
-        if (asked is not None and field.name == asked.name) or field.value is not None:
-            continue
-        option = clear_choice(scene, field, scene.said)
-        if option is None or option.label.casefold() in taken:
-            continue
-        value = fitted(option.value, field.type)
-        if value is not None and scene.may("set_fields", **{field.name: value}):
-            given[field.name] = (option.label.casefold(), value)
-    labels = [label for label, _ in given.values()]
-    return {name: value for name, (label, value) in given.items() if labels.count(label) == 1}
 
 
 def not_caught(scene: Scene) -> Plan | None:
@@ -76,11 +60,43 @@ def not_caught(scene: Scene) -> Plan | None:
     return with_question(scene, line)
 
 
+def _read(scene: Scene, field: AskedField) -> Reading:
+    """Read the words; those that were said before the question came up must be clear."""
+    reading = read_asked(
+        scene, field, scene.said, only_clear=not scene.is_first, first_part=scene.first_part
+    )
+    is_date = field.expect.kind == "date" and reading.value is not None
+    if is_date and not scene.is_first and not is_likely(scene, field, reading.value):
+        return Reading()
+    return reading
+
+
 def _set(scene: Scene, field: AskedField, value: Json) -> Plan | None:
     if not scene.may("set_fields", **{field.name: value}) or _is_other_wish(scene, field):
         return None
-    values = {field.name: value, **unasked_values(scene)}
-    return Plan("", (PlannedCall("set_fields", values),))
+    said = {**opening_values(scene), **unasked_values(scene)}
+    values = {field.name: value} | {k: v for k, v in said.items() if k != field.name}
+    return Plan("", (PlannedCall("set_fields", values), *_more(scene, field)))
+
+
+def _more(scene: Scene, field: AskedField) -> tuple[PlannedCall, ...]:
+    """What a yes or no was followed by: another wish, or a question."""
+    rest, situation = wished_words(scene), scene.situation
+    if not wants_yes_no(field) or rest == scene.said or not scene.is_first:
+        return ()
+    verdict = route(rest, situation.flows, situation.language)
+    flow = verdict.best
+    if flow is not None and verdict.score >= CERTAIN and not verdict.rivals:
+        if scene.may("activate", flow_id=flow.id):
+            return (PlannedCall("activate", {"flow_id": flow.id}),)
+    if question_kind(rest) in ("open", "closed") and scene.may("search_knowledge", query=""):
+        return (PlannedCall("search_knowledge", {"query": rest}),)
+    return ()
+
+
+def _wished(scene: Scene) -> Plan | None:
+    """Friday "would be better" is about a value of before, where it answers nothing now."""
+    return revision(scene) if scene.is_first else None
 
 
 def _beside(scene: Scene) -> Plan | None:
@@ -94,7 +110,7 @@ def _is_other_wish(scene: Scene, field: AskedField) -> bool:
     if field.choices or field.type not in _OPEN_TYPES or field.expect.kind != "open":
         return False
     situation = scene.situation
-    return route(scene.said, situation.flows, situation.language).score >= _ANOTHER_WISH
+    return route(wished_words(scene), situation.flows, situation.language).score >= _ANOTHER_WISH
 
 
 def _ask_on(scene: Scene, reading: Reading) -> Plan | None:

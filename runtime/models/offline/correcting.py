@@ -5,15 +5,18 @@ Owns which earlier value is meant. Words that revise are found by ``reading``.
 
 from runtime.agent import Expect, Json
 from runtime.models.offline.fields import clear_choice, fitted, spoken_name
+from runtime.models.offline.phrases import wished_instead
 from runtime.models.offline.plan import Plan, PlannedCall, Scene
 from runtime.models.offline.reading import Found, is_correction, read_for_type
 from runtime.models.offline.words import stems
 from runtime.models.situation import AskedField
 
-__all__ = ["correction_in", "noted", "revision"]
+__all__ = ["contradiction", "correction_in", "noted", "revision"]
 
 _STRONG = 0.8
 _SURE = 0.9
+_LIKELY = 0.6
+_KINDS = frozenset({"date", "digits", "email"})
 _STANDS_FOR = frozenset({"one", "ones"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "that", "this"})
 _READ_BY_WORDS = frozenset({"text", "any", "list"})
@@ -24,22 +27,56 @@ def correction_in(scene: Scene) -> Found[str] | None:
     return is_correction(scene.said, scene.lexicon)
 
 
-def revision(scene: Scene) -> Plan | None:
-    """Plan to correct the one value that the words can revise; None for none and for several."""
-    fields = tuple(
-        f for f in scene.situation.correctable if scene.may("correct", memory_key=f.name)
-    )
-    instead = correction_in(scene) if fields else None
-    if instead is None:
+def revision(scene: Scene, text: str | None = None) -> Plan | None:
+    """Plan to correct the one value that the words can revise; None for none and for several.
+
+    Args:
+        scene: Where the conversation stands.
+        text: The part of the words that counts; None = all of them.
+    """
+    fields = _correctable(scene)
+    if not fields:
         return None
-    found = _by_choice(scene, fields, instead.value) or _by_name(scene, fields, instead.value)
-    if found is None and instead.confidence >= _STRONG:
-        found = _alone(scene, fields, instead.value)
-    if found is None:
-        return None
-    return Plan(
-        noted(scene), (PlannedCall("correct", {"memory_key": found[0], "value": found[1]}),)
-    )
+    said = scene.said if text is None else text
+    for instead, is_strong in _ways(scene, said):
+        found = (
+            _by_choice(scene, fields, instead)
+            or _by_kind(scene, fields, instead)
+            or _by_name(scene, fields, instead, said)
+            or (_alone(scene, fields, instead) if is_strong else None)
+        )
+        if found is not None:
+            return _correct(scene, found)
+    return None
+
+
+def contradiction(scene: Scene, text: str) -> Plan | None:
+    """Plan to correct a value that the words name differently, without a word that revises."""
+    fields = _correctable(scene)
+    found = _by_choice(scene, fields, text) or _by_kind(scene, fields, text)
+    return None if found is None else _correct(scene, found)
+
+
+def _correctable(scene: Scene) -> tuple[AskedField, ...]:
+    situation = scene.situation
+    return tuple(f for f in situation.correctable if scene.may("correct", memory_key=f.name))
+
+
+def _ways(scene: Scene, said: str) -> list[tuple[str, bool]]:
+    """What may be meant instead, the likeliest first, and whether only a change can be meant."""
+    ways: list[tuple[str, bool]] = []
+    wished = wished_instead(said)
+    if wished is not None:
+        ways.append(wished)
+    corrected = is_correction(said, scene.lexicon)
+    if corrected is not None:
+        ways.append((corrected.value, corrected.confidence >= _STRONG))
+    return ways
+
+
+def _correct(scene: Scene, found: tuple[str, Json]) -> Plan:
+    call = PlannedCall("correct", {"memory_key": found[0], "value": found[1]})
+    return Plan(noted(scene), (call,))
 
 
 def noted(scene: Scene) -> str:
@@ -60,10 +97,29 @@ def _by_choice(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple
     return hits[0] if len(hits) == 1 and hits[0][1] is not None else None
 
 
-def _by_name(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple[str, Json] | None:
+def _by_kind(scene: Scene, fields: tuple[AskedField, ...], text: str) -> tuple[str, Json] | None:
+    """Only one value is a date, or has so many digits: "no, the fifth of December"."""
+    hits: list[tuple[str, Json]] = []
+    for field in fields:
+        if field.choices or field.expect.kind not in _KINDS:
+            continue
+        value = _read(scene, field, text, least=_LIKELY)
+        if value is not None and _has_length(field, value):
+            hits.append((field.name, value))
+    return hits[0] if len(hits) == 1 else None
+
+
+def _has_length(field: AskedField, value: Json) -> bool:
+    wanted = field.expect.length
+    return field.expect.kind != "digits" or wanted is None or len(str(value)) == wanted
+
+
+def _by_name(
+    scene: Scene, fields: tuple[AskedField, ...], text: str, whole: str
+) -> tuple[str, Json] | None:
     """The caller names what they revise: "no, my birth year is 1980"."""
     language = scene.situation.language
-    said = set(stems(scene.said, language))
+    said = set(stems(whole, language))
     named = [f for f in fields if (own := set(stems(spoken_name(f), language))) and own <= said]
     if len(named) != 1:
         return None

@@ -13,12 +13,16 @@ from runtime.agent import Expect, Json
 from runtime.models.offline.plan import Scene
 from runtime.models.offline.reading import (
     Choice,
+    ChoiceReading,
     Found,
     read_digits,
     read_for_type,
     read_yes_no,
     weigh_choices,
 )
+from runtime.models.offline.reading.asked_words import with_question
+from runtime.models.offline.reading.denials import affirmed
+from runtime.models.offline.reading.digits import in_two_parts
 from runtime.models.offline.reading.tokens import tokenize
 from runtime.models.offline.words import question_kind
 from runtime.models.situation import AskedField, ChoiceOption
@@ -45,9 +49,12 @@ class Reading:
 
 
 _NOTHING = Reading()
+_UNREAD = ChoiceReading(None)
 
 
-def read_asked(scene: Scene, field: AskedField, text: str, *, only_clear: bool) -> Reading:
+def read_asked(
+    scene: Scene, field: AskedField, text: str, *, only_clear: bool, first_part: str = ""
+) -> Reading:
     """Read an answer to the question that was asked.
 
     Args:
@@ -55,6 +62,8 @@ def read_asked(scene: Scene, field: AskedField, text: str, *, only_clear: bool) 
         field: What was asked for.
         text: The words, or the part of them that counts.
         only_clear: The words were said before the question was: what could be anything is none.
+        first_part: The words of the turn before, if the caller was told that they had too few
+            digits: those of now may go on with them.
     """
     kind = question_kind(text)
     if field.choices:
@@ -62,7 +71,9 @@ def read_asked(scene: Scene, field: AskedField, text: str, *, only_clear: bool) 
     if wants_yes_no(field):
         return _NOTHING if only_clear else _yes_or_no(scene, field, text)
     if field.expect.kind in _PRECISE or field.type in ("int", "float"):
-        return _precise(scene, field, text, needs=_SURE if only_clear or kind == "open" else _LEAST)
+        clear = only_clear or kind == "open"
+        before = "" if clear else first_part
+        return _precise(scene, field, text, needs=_SURE if clear else _LEAST, before=before)
     if only_clear or kind in ("open", "closed") or _is_no_answer(scene, text):
         return _NOTHING
     found = _typed(scene, field, text)
@@ -130,7 +141,11 @@ def _chosen(scene: Scene, field: AskedField, text: str, *, only_clear: bool) -> 
     if only_clear:
         option = clear_choice(scene, field, text)
         return Reading(fitted(option.value, field.type)) if option is not None else _NOTHING
-    read = weigh_choices(text, _choices(_narrowed(scene, field)), scene.lexicon)
+    choices = _choices(_narrowed(scene, field))
+    read = weigh_choices(text, choices, scene.lexicon)
+    if read == _UNREAD:  # the question's own words may say which: "or did it never arrive?"
+        asked = scene.situation.question or scene.situation.last_line
+        read = weigh_choices(text, with_question(choices, asked, scene.lexicon), scene.lexicon)
     if read.found is not None:
         return Reading(fitted(read.found.value, field.type))
     if field.type == "bool":
@@ -157,16 +172,26 @@ def _yes_or_no(scene: Scene, field: AskedField, text: str) -> Reading:
     return Reading(answer == "yes" if field.type == "bool" else fitted(answer, field.type))
 
 
-def _precise(scene: Scene, field: AskedField, text: str, *, needs: float) -> Reading:
+def _precise(scene: Scene, field: AskedField, text: str, *, needs: float, before: str) -> Reading:
     found = _typed(scene, field, text)
     if found is not None and found.confidence >= needs:
         return Reading(fitted(found.value, field.type))
     wanted = field.expect.length
     if field.expect.kind == "digits" and wanted is not None:
-        some = read_digits(text, None, scene.lexicon)
+        some = read_digits(affirmed(text, scene.lexicon), None, scene.lexicon)
+        if (whole := _joined_digits(scene, before, text, wanted)) is not None:
+            return Reading(fitted(whole, field.type))
         if some is not None and len(some.value) not in (1, wanted):
             return Reading(digits_heard=len(some.value))
     return _NOTHING
+
+
+def _joined_digits(scene: Scene, before: str, text: str, wanted: int) -> str | None:
+    """The digits of two turns, where they make the number that is wanted only together."""
+    first = read_digits(affirmed(before, scene.lexicon), None, scene.lexicon) if before else None
+    if first is None:
+        return None
+    return in_two_parts(first.value, affirmed(text, scene.lexicon), wanted, scene.lexicon)
 
 
 def _typed(scene: Scene, field: AskedField, text: str) -> Found[Json] | None:

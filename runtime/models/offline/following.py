@@ -4,9 +4,20 @@ Owns the rules for what was refused and for outcomes that nobody has told the ca
 """
 
 from runtime.models.offline.asking import ask_next, with_question
-from runtime.models.offline.plan import Plan, Scene, says
+from runtime.models.offline.correcting import revision
+from runtime.models.offline.giving import recall
+from runtime.models.offline.phrases import asks_again, is_refusal, undoes
+from runtime.models.offline.plan import Plan, Scene, calls, says
+from runtime.models.offline.reading import Control, control_words, read_yes_no
+from runtime.models.offline.routing import CERTAIN, route
+from runtime.models.offline.words import plain, question_kind
+from runtime.models.situation import AskedField
 
-__all__ = ["after_refusal", "nothing_said", "outcome", "rest"]
+__all__ = ["after_cut_off", "after_refusal", "nothing_said", "outcome", "rest"]
+
+_MOST_CHARS = 300
+_SPANS = frozenset("moment second minute sec moments seconds minutes look check find get".split())
+_STEERS = ("human", "goodbye")
 
 
 def after_refusal(scene: Scene) -> Plan | None:
@@ -14,9 +25,16 @@ def after_refusal(scene: Scene) -> Plan | None:
 
     Of a batch the engine keeps the values that were not refused, so there is nothing to try anew.
     """
-    if scene.situation.refused is None:
+    situation = scene.situation
+    if situation.refused is None:
         return None
+    own = " ".join(situation.refused.split())
+    if situation.refused_by_author and own:
+        return with_question(scene, own[:_MOST_CHARS])
     last = scene.made[-1] if scene.made else None
+    field = situation.collecting
+    if last is None and situation.kind == "keys" and field is not None:
+        return with_question(scene, _keyed(scene, field))
     match last.tool if last is not None else "":
         case "set_fields":
             line = scene.lines.not_taken
@@ -27,12 +45,57 @@ def after_refusal(scene: Scene) -> Plan | None:
     return with_question(scene, line)
 
 
+def _keyed(scene: Scene, field: AskedField) -> str:
+    heard = sum(char.isdecimal() for char in scene.said)
+    wanted = field.expect.length
+    if wanted is None or not heard or heard == wanted:
+        return scene.lines.not_taken
+    return scene.lines.digits_wrong.format(heard=heard, wanted=wanted)
+
+
 def nothing_said(scene: Scene) -> Plan | None:
     """Nobody spoke: only a question that is the model's to put is put."""
     if scene.said:
         return None
+    recalled = recall(scene)
+    if recalled is not None:
+        return recalled
     question = ask_next(scene)
     return says(scene.lines.what_else if scene.is_nudged and not question else question)
+
+
+def after_cut_off(scene: Scene) -> Plan | None:
+    """The caller talked over a step's call, which is made again after an empty reply.
+
+    What stops it, changes it or asks for something else comes before that; all else lets it run.
+    """
+    situation = scene.situation
+    if not situation.step_cancelled or not scene.is_first or situation.pending is not None:
+        return None
+    revised = revision(scene)
+    if revised is not None:
+        return revised
+    control = control_words(scene.said, scene.lexicon)
+    if _stops(scene, control) and scene.may("cancel_skill"):
+        return calls("cancel_skill")
+    if asks_again(scene.said) or (control is not None and control.kind == "repeat"):
+        return Plan()
+    if control is not None and control.kind == "wait":
+        # To "give me a minute" the agent waits; a "wait" cut in, and what now is for the engine.
+        return None if _SPANS & set(plain(scene.said).split()) else Plan()
+    if control is not None and control.kind in _STEERS:
+        return None
+    verdict = route(scene.said, situation.flows, situation.language)
+    if question_kind(scene.said) is not None or verdict.score >= CERTAIN:
+        return None
+    return Plan()
+
+
+def _stops(scene: Scene, control: Control | None) -> bool:
+    if control is not None and control.kind == "cancel":
+        return True
+    answer = read_yes_no(scene.said, "", scene.lexicon)
+    return answer.answer == "no" or is_refusal(scene.said) or undoes(scene.said)
 
 
 def outcome(scene: Scene) -> Plan | None:

@@ -19,6 +19,10 @@ class Lines:
     waiting: str
     noted: str
     what_else: str
+    not_again: str
+    """Twice in a row nothing could be made of the words; what can be done comes after it."""
+    any_more: str
+    """After a no that is the answer to nothing; it asks whether the call is over."""
     goodbye: str
     not_caught: str
     not_taken: str
@@ -61,6 +65,8 @@ ENGLISH_LINES = Lines(
     waiting="Take your time.",
     noted="All right.",
     what_else="What can I do for you?",
+    not_again="I'm sorry, I still don't follow.",
+    any_more="All right. Is there anything else?",
     goodbye="Goodbye.",
     not_caught="Sorry, I didn't catch that.",
     not_taken="I'm sorry, I can't take that.",

@@ -1,26 +1,27 @@
 """What a rule sees and what it decides.
 
 Owns ``Scene``, one request as data, and ``Plan``. The rules themselves are in the modules
-``confirming``, ``steering``, ``collecting``, ``wishing``, ``prose`` and ``following``; their order
-is ``planner``'s.
+``confirming``, ``steering``, ``collecting``, ``giving``, ``wishing``, ``prose`` and ``following``;
+their order is ``planner``'s.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from runtime.agent import Json
 from runtime.models.offline.lines import Lines, lines_for
+from runtime.models.offline.past import MadeCall, Opening, past_of
 from runtime.models.offline.reading import Lexicon, lexicon_for
 from runtime.models.offline.words import MOST_CHARS
-from runtime.models.ports import ChatMessage, ChatRequest, ToolSpec
+from runtime.models.ports import ChatRequest, ToolSpec
 from runtime.models.situation import Situation
 
 __all__ = [
     "MadeCall",
+    "Opening",
     "Plan",
     "PlannedCall",
     "Rule",
@@ -51,15 +52,6 @@ class Plan:
     calls: tuple[PlannedCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MadeCall:
-    """A call that the planner made in a round before, this turn."""
-
-    tool: str
-    arguments: Mapping[str, Json]
-    is_refused: bool = False
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scene:
     """One request, as the rules read it."""
@@ -70,6 +62,15 @@ class Scene:
     """Oldest first."""
     is_nudged: bool = False
     """The reply before was empty, and nobody said anything: this one must not be."""
+    opening: Opening = Opening()
+    words_before: str = ""
+    """The caller's words of the turn before."""
+    first_part: str = ""
+    """The same, where the caller was told that there were too few digits in them."""
+    has_answered: bool = False
+    """They answered a held call."""
+    has_failed: bool = False
+    """Nothing could be made of the words before, either."""
 
     @cached_property
     def said(self) -> str:
@@ -150,46 +151,22 @@ def joined(options: tuple[str, ...], joint: str) -> str:
 
 
 def scene_of(request: ChatRequest) -> Scene:
-    """Read a request: its situation, its tools, and the calls of this turn among its messages."""
+    """Read a request: its situation, its tools, and what was done, from its messages."""
     situation, messages = request.situation, request.messages
-    made, rounds = _made(messages) if situation.round > 1 and situation.said else ((), 0)
+    past = past_of(messages, lines_for(situation.language), situation.language)
+    is_later = situation.round > 1 and bool(situation.said)
     ends_in_note = len(messages) > 1 and messages[-1].role == "system"
     return Scene(
         situation=situation,
         offered={tool.name: tool for tool in request.tools},
-        made=made,
-        is_nudged=ends_in_note and situation.round - 1 > rounds,
+        made=past.made if is_later else (),
+        is_nudged=ends_in_note and situation.round - 1 > (past.rounds if is_later else 0),
+        opening=past.opening,
+        words_before=past.words_before,
+        first_part=past.first_part,
+        has_answered=past.has_answered,
+        has_failed=past.has_failed,
     )
-
-
-def _made(messages: tuple[ChatMessage, ...]) -> tuple[tuple[MadeCall, ...], int]:
-    """The calls since the caller's last words, and in how many rounds they were made."""
-    last = max((n for n, m in enumerate(messages) if m.role == "user"), default=-1)
-    turn = messages[last + 1 :]
-    results = {m.call_id: m.text for m in turn if m.role == "tool"}
-    made = tuple(
-        MadeCall(call.name, _object(call.arguments), _is_failed(results.get(call.id, "")))
-        for message in turn
-        for call in message.calls
-    )
-    return made, sum(1 for message in turn if message.calls)
-
-
-def _object(text: str) -> Mapping[str, Json]:
-    read = _parsed(text)
-    return read if isinstance(read, dict) else {}
-
-
-def _is_failed(result: str) -> bool:
-    read = _parsed(result)
-    return isinstance(read, dict) and read.get("status") == "failed" and "reason" in read
-
-
-def _parsed(text: str) -> Json:
-    try:
-        return cast(Json, json.loads(text))
-    except (ValueError, RecursionError):
-        return None
 
 
 def _is_among(schema: Json, value: Json) -> bool:

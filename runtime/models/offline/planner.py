@@ -6,7 +6,14 @@ held call before all else, then words that steer, then an answer, then a wish.
 
 from runtime.models.offline.collecting import answer_question, not_caught, revise
 from runtime.models.offline.confirming import answer_confirmation, not_confirmed
-from runtime.models.offline.following import after_refusal, nothing_said, outcome, rest
+from runtime.models.offline.following import (
+    after_cut_off,
+    after_refusal,
+    nothing_said,
+    outcome,
+    rest,
+)
+from runtime.models.offline.giving import recall
 from runtime.models.offline.plan import Plan, Rule, Scene
 from runtime.models.offline.prose import follow_prose
 from runtime.models.offline.steering import acknowledge, steer
@@ -19,9 +26,11 @@ RULES: tuple[Rule, ...] = (
     answer_from_search,
     nothing_said,
     answer_confirmation,
+    after_cut_off,
     steer,
     choose_flow,
     answer_question,
+    recall,
     revise,
     outcome,
     acknowledge,

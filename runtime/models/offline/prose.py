@@ -4,7 +4,7 @@ Owns what is done of them all the same: the one block or skill that the prose re
 that the caller clearly gives. Authors' tools are never called.
 """
 
-from runtime.models.offline.collecting import unasked_values
+from runtime.models.offline.giving import unasked_values
 from runtime.models.offline.plan import Plan, PlannedCall, Scene, calls, says
 
 __all__ = ["follow_prose"]

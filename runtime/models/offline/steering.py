@@ -6,18 +6,26 @@ Owns the rules for them. Words that answer the question on the table are an answ
 from rapidfuzz import fuzz
 
 from runtime.models.offline.asking import ask_next, with_question
+from runtime.models.offline.confirming import split_answer
 from runtime.models.offline.fields import clear_choice, wants_yes_no
+from runtime.models.offline.offers import LEAST_PERSON, list_of_flows, means_person
+from runtime.models.offline.phrases import (
+    adds_nothing,
+    asks_again,
+    asks_for_another_voice,
+    is_backchannel,
+    only_go_on,
+)
 from runtime.models.offline.plan import Plan, Scene, calls, joined, says
 from runtime.models.offline.reading import Control, control_words, read_yes_no
-from runtime.models.offline.wishing import spoken_flow
+from runtime.models.offline.routing import CLEAR, Verdict, route
 from runtime.models.offline.words import plain
-from runtime.models.situation import FlowOption
 
 __all__ = ["acknowledge", "steer"]
 
 _CERTAIN = 1.0
-_PERSON = 0.35
 _SAME_LINE = 90
+_NO_MORE = frozenset({"nothing", "thanks", "thank", "everything"})
 _STOPS = frozenset({"cancel", "stop", "quit", "exit", "abort"})
 """Said to a yes or no question these still end what is being done; "never mind" is a no."""
 
@@ -26,11 +34,15 @@ def steer(scene: Scene) -> Plan | None:
     """Follow words that steer, where nothing else was said; a wish for a person counts more."""
     if not scene.is_first or not scene.said:
         return None
+    if asks_for_another_voice(scene.said) or asks_again(scene.said):
+        return _repeat(scene)  # the voice is what it is: to hear it once more is what helps
+    if is_backchannel(scene.said):
+        return None
     control = control_words(scene.said, scene.lexicon)
     if control is None or _is_answer(scene, control):
         return None
     if control.kind == "human":
-        return _person(scene) if control.confidence >= _PERSON else None
+        return _person(scene) if control.confidence >= LEAST_PERSON else None
     if control.confidence < _CERTAIN:
         return None
     match control.kind:
@@ -45,26 +57,64 @@ def steer(scene: Scene) -> Plan | None:
         case "greeting" | "presence":
             return _greet(scene, control)
         case "thanks":
-            return with_question(scene, scene.lines.welcome)
+            return _thanked(scene)
         case _:
             return _help(scene)
 
 
 def acknowledge(scene: Scene) -> Plan | None:
-    """A bare yes or no where nothing was asked: a sign of listening, or no more wishes."""
+    """A yes or no where nothing was asked: no more wishes, or one that is still to be told."""
     situation = scene.situation
     if not scene.is_first or situation.collecting is not None or situation.pending is not None:
         return None
+    if is_backchannel(scene.said):
+        is_asked = "?" in situation.last_line or not scene.may("listen")
+        return says(scene.lines.what_else) if is_asked else calls("listen")
     answer = read_yes_no(scene.said, situation.last_line, scene.lexicon)
-    if not scene.said or not answer.is_plain:
+    goes_on = answer.answer == "yes" and adds_nothing(answer.rest)
+    is_plain = answer.is_plain or goes_on or only_go_on(scene.said)
+    if not scene.said or not is_plain:
         return None
-    line = situation.last_line.casefold()
-    asks_more = "?" in line and any(words in line for words in scene.lines.anything_else)
     if answer.answer == "no":
-        return _goodbye(scene) if asks_more else says(scene.lines.what_else)
-    if "?" in line or not scene.may("listen"):
-        return says(scene.lines.what_else)
-    return calls("listen")
+        return _goodbye(scene) if _asks_more(scene) else says(scene.lines.any_more)
+    return _left_over(scene) or says(scene.lines.what_else)
+
+
+def _left_over(scene: Scene) -> Plan | None:
+    """Start the wish that came with the yes of the turn before, which has been seen to first."""
+    situation = scene.situation
+    wish = ""
+    if _asks_more(scene) and scene.has_answered:
+        said = scene.words_before
+        wish = split_answer(scene, said, "")[1] or split_answer(scene, said, "", "no")[1]
+    verdict = route(wish, situation.flows, situation.language) if wish else Verdict()
+    flow = None if verdict.rivals or verdict.score < CLEAR else verdict.best
+    if flow is None or not scene.may("activate", flow_id=flow.id):
+        return None
+    return calls("activate", flow_id=flow.id)
+
+
+def _asks_more(scene: Scene) -> bool:
+    """Whether the line before asks what else there is, so that a no ends the call."""
+    line = scene.situation.last_line.casefold()
+    if "?" not in line:
+        return False
+    if any(words in line for words in scene.lines.anything_else):
+        return True
+    # A bare no to "what can I do for you?" may be meant for somebody else; thanks are for us.
+    asked = scene.lines.what_else.casefold() in line
+    return asked and bool(_NO_MORE & _words(scene.said))
+
+
+def _thanked(scene: Scene) -> Plan | None:
+    situation = scene.situation
+    if situation.collecting is not None or situation.pending is not None:
+        answers_it = read_yes_no(scene.said, "", scene.lexicon).answer in ("yes", "no")
+        return None if answers_it else with_question(scene, scene.lines.welcome)
+    answer = read_yes_no(scene.said, situation.last_line, scene.lexicon)
+    if answer.answer in ("yes", "no") and answer.is_plain:
+        return acknowledge(scene)
+    return with_question(scene, scene.lines.welcome)
 
 
 def _is_answer(scene: Scene, control: Control) -> bool:
@@ -106,16 +156,10 @@ def _repeat(scene: Scene) -> Plan:
 
 
 def _person(scene: Scene) -> Plan | None:
-    flow = next((f for f in scene.situation.flows if _means_person(scene, f)), None)
+    flow = next((f for f in scene.situation.flows if means_person(scene, f)), None)
     if flow is not None and scene.may("activate", flow_id=flow.id):
         return calls("activate", flow_id=flow.id)
     return with_question(scene, scene.lines.no_person)
-
-
-def _means_person(scene: Scene, flow: FlowOption) -> bool:
-    texts = (flow.name, *flow.examples, flow.description)
-    found = (control_words(text, scene.lexicon) for text in texts if text)
-    return any(c is not None and c.kind == "human" and c.confidence >= _PERSON for c in found)
 
 
 def _cancel(scene: Scene) -> Plan | None:
@@ -123,7 +167,7 @@ def _cancel(scene: Scene) -> Plan | None:
         return calls("cancel_skill")
     if scene.situation.collecting is not None or scene.situation.pending is not None:
         return None
-    return says(scene.lines.noted)
+    return says(scene.lines.any_more)
 
 
 def _goodbye(scene: Scene) -> Plan:
@@ -144,8 +188,7 @@ def _help(scene: Scene) -> Plan | None:
     if field is not None and field.choices:
         options = joined(tuple(option.label for option in field.choices), scene.lines.joint)
         return says(scene.lines.say_one_of.format(options=options))
-    names = tuple(spoken_flow(f) for f in scene.situation.flows if not f.is_reference)
-    if not names or scene.situation.pending is not None:
+    line = list_of_flows(scene)
+    if not line or scene.situation.pending is not None:
         return None
-    line = scene.lines.can_do.format(options=joined(names, scene.lines.joint))
     return with_question(scene, line)

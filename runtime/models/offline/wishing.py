@@ -3,18 +3,27 @@
 Owns the rules for wishes, at rest and in the middle of something else, and for what a search found.
 """
 
-from runtime.models.offline.answering import answer_from, measure_words
+from runtime.models.offline.answering import answer_from, asks_only_measure, measure_words
 from runtime.models.offline.asking import argument_values, ask_next, with_question
 from runtime.models.offline.fields import spoken_name
+from runtime.models.offline.offers import list_of_flows, spoken_flow
+from runtime.models.offline.phrases import is_number, undoes, without_joints, without_undoing
 from runtime.models.offline.plan import Plan, Scene, calls, joined, says
 from runtime.models.offline.reading import Choice, read_yes_no, weigh_choices
 from runtime.models.offline.routing import CERTAIN, CLEAR, Verdict, route
-from runtime.models.offline.words import asked_part, question_kind, stop_free
+from runtime.models.offline.words import asked_part, plain, question_kind, stems, stop_free
 from runtime.models.situation import FlowOption
 
-__all__ = ["answer_from_search", "choose_flow", "help_nobody", "spoken_flow", "wish"]
+__all__ = ["answer_from_search", "choose_flow", "help_nobody", "wish", "wished_words"]
 
 _MOST_FLOWS = 3
+_NAMED = 0.9
+"""How sure a choice among things that were only listed must be."""
+_ALL_ALIKE = 0.95
+_ASKED_TO_BE_TOLD = 0.85
+_TELLS = frozenset("do does did is are am was were has have isn't aren't isnt arent dont".split())
+_ANSWERS = frozenset({"resolve_tool_confirmation", "set_fields"})
+"""Beside one of these a search is for a question that came with an answer."""
 
 
 def choose_flow(scene: Scene) -> Plan | None:
@@ -28,11 +37,18 @@ def choose_flow(scene: Scene) -> Plan | None:
         answer = read_yes_no(scene.said, scene.situation.last_line, scene.lexicon)
         if answer.answer == "yes" and answer.is_plain:
             return calls("activate", flow_id=asked[0].id)
-        return says(scene.lines.what_else) if answer.answer == "no" and answer.is_plain else None
+        if answer.answer == "no" and answer.is_plain:
+            return says(scene.lines.what_else)
+    only_named = question_kind(scene.said) == "open" or (
+        scene.lines.can_do.partition("{")[0] in scene.situation.last_line
+    )
     choices = [Choice(flow.id, (flow.name, *flow.examples[:8])) for flow in asked]
     found = weigh_choices(scene.said, choices, scene.lexicon).found
-    if found is not None:
+    only_named = only_named or len(asked) == 1
+    if found is not None and (not only_named or found.confidence >= _NAMED):
         return calls("activate", flow_id=found.value)
+    if only_named:
+        return None  # words that name none of them are a wish like any other
     verdict = route(scene.said, asked, scene.situation.language)
     if verdict.best is not None and not verdict.rivals:
         return calls("activate", flow_id=verdict.best.id)
@@ -41,63 +57,130 @@ def choose_flow(scene: Scene) -> Plan | None:
 
 def wish(scene: Scene) -> Plan | None:
     """Start what is clearly wanted, look up what is asked, ask where two flows fit."""
-    if not scene.is_first or not scene.said:
+    if not scene.is_first or not scene.said or _is_bare_number(scene):
         return None
-    verdict = route(scene.said, scene.situation.flows, scene.situation.language)
-    kind = question_kind(scene.said)
-    needed = CLEAR  # also for "can you ...?": it asks for something done as often as for an answer
-    if kind is not None and _can_search(scene):
-        needed = CERTAIN if kind == "open" else CLEAR
-    fits = verdict.best is not None and verdict.score >= needed
+    said, situation = wished_words(scene), scene.situation
+    if _is_being_done(scene, said):
+        return with_question(scene, scene.lines.noted)
+    verdict = route(said, situation.flows, situation.language)
+    kind = question_kind(said)
+    fits = verdict.best is not None and verdict.score >= _needed(scene, said, kind)
     if fits and not verdict.rivals and verdict.best is not None:
         if scene.may("activate", flow_id=verdict.best.id):
             return calls("activate", flow_id=verdict.best.id)
-    if kind in ("open", "closed") and _can_search(scene) and not (fits and verdict.rivals):
+    is_torn = fits and bool(verdict.rivals) and verdict.score >= CERTAIN
+    if kind in ("open", "closed") and _can_search(scene) and not is_torn:
         return calls("search_knowledge", query=_topic(scene))
     if _is_busy(scene):
         return _aside(scene, kind)
     if verdict.best is not None and scene.may("activate", flow_id=verdict.best.id):
         return _which(scene, verdict)
-    if _can_search(scene) and stop_free(scene.said, scene.situation.language):
-        return calls("search_knowledge", query=scene.said)
+    if _can_search(scene) and stop_free(said, situation.language):
+        return calls("search_knowledge", query=said)
     return None
 
 
 def answer_from_search(scene: Scene) -> Plan | None:
     """Say what the search found, or that it found nothing."""
-    passages = scene.situation.passages
+    passages, language = scene.situation.passages, scene.situation.language
     if passages is None:
         return None
     if any(call.tool == "cannot_help" for call in scene.made):
         return says(ask_next(scene))
-    answer = answer_from(passages, _topic(scene), scene.situation.language)
-    if answer is not None:
+    topic = _searched(scene)
+    answer = answer_from(passages, topic, language)
+    if answer is not None and _is_answered(topic, answer):
         return with_question(scene, answer)
-    if not _is_busy(scene):
-        verdict = route(scene.said, scene.situation.flows, scene.situation.language)
-        if verdict.best is not None and scene.may("activate", flow_id=verdict.best.id):
-            return _which(scene, verdict)
-        if scene.may("cannot_help", in_domain=False):
-            return calls("cannot_help", in_domain=False)
-    return with_question(scene, scene.lines.not_known)
+    if _is_busy(scene) or any(call.tool in _ANSWERS for call in scene.made):
+        return with_question(scene, scene.lines.not_known)
+    verdict = route(wished_words(scene), scene.situation.flows, language)
+    if verdict.best is not None and scene.may("activate", flow_id=verdict.best.id):
+        return _which(scene, verdict)
+    return _declined(scene) or with_question(scene, scene.lines.not_known)
 
 
 def help_nobody(scene: Scene) -> Plan | None:
     """Nothing on offer fits the words."""
     if not scene.is_first or not scene.said or _is_busy(scene):
         return None
-    if not stop_free(scene.said, scene.situation.language):
-        return says(f"{scene.lines.not_caught} {scene.lines.what_else}")
-    if scene.may("cannot_help", in_domain=False):
-        return calls("cannot_help", in_domain=False)
-    return says(f"{scene.lines.not_known} {scene.lines.what_else}")
+    if _is_bare_number(scene) or not stop_free(scene.said, scene.situation.language):
+        return _told_what_there_is(scene) or says(
+            f"{scene.lines.not_caught} {scene.lines.what_else}"
+        )
+    return _declined(scene) or says(f"{scene.lines.not_known} {scene.lines.what_else}")
 
 
-def spoken_flow(flow: FlowOption) -> str:
-    """Write a flow's name as it stands inside a sentence."""
-    name = " ".join(flow.name.split()).rstrip(".!?")
-    is_word = len(name) > 1 and name[1].islower() and name[0].isupper()
-    return name[0].lower() + name[1:] if is_word else name
+def wished_words(scene: Scene) -> str:
+    """The words without a yes or no before them: of "yes, and where is my order", the question."""
+    answer = read_yes_no(scene.said, scene.situation.last_line, scene.lexicon)
+    if answer.answer not in ("yes", "no") or not answer.rest:
+        return scene.said
+    return without_joints(answer.rest) or scene.said
+
+
+def _needed(scene: Scene, said: str, kind: str | None) -> float:
+    """How surely a flow must be meant: more so where the words ask for an answer."""
+    if kind is None or not _can_search(scene):
+        return CLEAR
+    if kind == "open":
+        # "How much is a filling?" has the words of "I need a filling", and wants to be told.
+        return _ALL_ALIKE if measure_words(said) else CERTAIN
+    # "Can you ...?" asks for something done as often as for an answer, "do you ...?" does not.
+    first = plain(asked_part(said)).partition(" ")[0]
+    return _ASKED_TO_BE_TOLD if first in _TELLS else CLEAR
+
+
+def _is_being_done(scene: Scene, said: str) -> bool:
+    """The caller asks once more for what the question on the table is asked for."""
+    language = scene.situation.language
+    wanted = set(stems(said, language))
+    return (
+        _is_busy(scene)
+        and scene.situation.collecting is not None
+        and stop_free(said, language)
+        and wanted <= set(stems(scene.opening.words, language))
+    )
+
+
+def _is_answered(topic: str, answer: str) -> bool:
+    """What is to be undone is not told about by a line on how it is done."""
+    return question_kind(topic) == "open" or not undoes(topic) or undoes(answer)
+
+
+def _declined(scene: Scene) -> Plan | None:
+    situation = scene.situation
+    is_ours = undoes(scene.said) and bool(
+        route(without_undoing(scene.said), situation.flows, situation.language).best
+    )
+    told = None if is_ours else _told_what_there_is(scene)
+    if told is None and scene.may("cannot_help", in_domain=is_ours):
+        return calls("cannot_help", in_domain=is_ours)
+    return told
+
+
+def _told_what_there_is(scene: Scene) -> Plan | None:
+    """The second time in a row that nothing can be made of the words, the caller needs help."""
+    line = list_of_flows(scene) if scene.has_failed else ""
+    return says(f"{scene.lines.not_again} {line}") if line else None
+
+
+def _is_bare_number(scene: Scene) -> bool:
+    words = scene.lexicon
+    numbers = frozenset(
+        {*words.units, *words.teens, *words.tens, *words.scales, *words.zero_letters}
+    )
+    return scene.situation.kind == "keys" or is_number(
+        scene.said, numbers, frozenset(words.fillers)
+    )
+
+
+def _searched(scene: Scene) -> str:
+    """What was looked up: the words of the caller, or the part of them that asked."""
+    for call in reversed(scene.made):
+        query = call.arguments.get("query")
+        if call.tool == "search_knowledge" and isinstance(query, str) and len(scene.made) > 1:
+            return query
+    return _topic(scene)
 
 
 def _is_busy(scene: Scene) -> bool:
@@ -106,10 +189,11 @@ def _is_busy(scene: Scene) -> bool:
 
 def _topic(scene: Scene) -> str:
     """What is asked about: "how much is it?" is about what is on the table."""
-    words = measure_words(scene.said)
-    if not words or stop_free(asked_part(scene.said), scene.situation.language):
-        return scene.said
-    return f"{scene.said.rstrip('?!. ')}? {' '.join((*_subject(scene), words))}"
+    said = wished_words(scene)
+    words = measure_words(said)
+    if not words or not asks_only_measure(said, scene.situation.language):
+        return said
+    return f"{said.rstrip('?!. ')}? {' '.join((*_subject(scene), words))}"
 
 
 def _subject(scene: Scene) -> tuple[str, ...]:
@@ -146,7 +230,7 @@ def _which(scene: Scene, verdict: Verdict) -> Plan:
 def _asked_flows(scene: Scene) -> tuple[FlowOption, ...]:
     """The flows that the planner's own question named, in its order."""
     line = scene.situation.last_line
-    for pattern in (scene.lines.which, scene.lines.suggest):
+    for pattern in (scene.lines.which, scene.lines.suggest, scene.lines.can_do):
         before = pattern.partition("{")[0]
         if before not in line:
             continue

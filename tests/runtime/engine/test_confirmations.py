@@ -320,7 +320,7 @@ async def test_a_switch_of_topic_leaves_it_pending_and_it_is_asked_again_on_retu
     async with connected(steps, project=project, setup=KNOWN) as call:
         await say(call, "pay my rent")
         heard = await say(call, "is the shop open?")
-        assert heard == ["The shop is closed.", "Shall we go back to Test skill?"]
+        assert heard == ["The shop is closed.", "Shall we go back to test skill?"]
         assert RESOLVE not in offered(call.model.requests[-1])
         assert await say(call, "yes") == [QUESTION]
         assert runs(call) == []

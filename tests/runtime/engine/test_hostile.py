@@ -301,7 +301,7 @@ def test_a_conversation_with_an_odd_name_runs_tools_all_the_same(name: str) -> N
 
     @in_virtual_time
     async def scenario() -> None:
-        model = ScriptedModel([Write("Hello."), Call("look"), Write("Seen.")])
+        model = ScriptedModel([Call("look"), Write("Seen.")])
         agent = InLoopAgent(make_project(look), models=[model])
         voice = Voice(agent)
         voice.open(name)

@@ -11,9 +11,11 @@ from runtime.engine.turn import MOST_ROUNDS
 from runtime.models.ports import ChatRequest
 from runtime.models.scripted_model import Call, Cut, Fail, ScriptedModel, Wait
 from runtime.models.scripted_model import Say as Write
-from runtime.project.model import MemoryField
+from runtime.project.model import MemoryField, Project
 from tests.fakes.projects import make_project, response
+from tests.fakes.written_projects import skill
 from tests.runtime.engine.helpers import connected, in_virtual_time
+from tests.runtime.engine.worlds import in_project
 
 APOLOGY = "Sorry, I can't think right now."
 
@@ -429,11 +431,16 @@ async def test_memory_of_a_tool_is_in_the_next_prompt() -> None:
         assert 'desk.inner: "kept"' in call.model.requests[1].messages[0].text
 
 
-@in_virtual_time
-async def test_a_session_that_begins_with_prose_is_greeted_by_the_model() -> None:
-    """Who calls is not met with silence; an empty reply is none to apologize for."""
-    for step, said in ((Write("Hello."), ["Hello."]), ([], [])):
-        async with connected([step, []][: 2 - len(said)]) as call:
+@in_project(
+    {
+        "skills/default_session_start/skill.md": skill("\nGreet the caller.\n"),
+        "skills/desk/skill.md": skill("\nHelp.\n"),
+    }
+)
+async def test_a_session_start_that_is_prose_is_the_models_to_say(project: Project) -> None:
+    """Section 9.3; an empty reply is none to apologize for: nobody waits for an answer."""
+    for step, said in ([Write("Hello.")], ["Hello."]), ([[], []], []):
+        async with connected(step, project=project) as call:
             call.voice.start("opened")
             await call.voice.wait_ended()
             assert call.voice.texts == said

@@ -45,7 +45,7 @@ def test_every_key_has_the_default_of_the_format():
     assert read.knowledge == KnowledgeSettings(top_k=4, chunk_size=1000, chunk_overlap=20)
     assert read.embeddings_place is None
     assert read.skill_retrieval is None
-    assert read.before_end == ()
+    assert read.before_end == {}
     assert read.session_expiration_ms == 3_600_000
     assert read.conditions == ()
     assert not read.is_maestro
@@ -103,7 +103,7 @@ session_config: {session_expiration_time: 0.5}
     assert read.knowledge == KnowledgeSettings(6, 400, 0, "Only from the files.", "small")
     assert read.embeddings_place == Place("agent.yml", 17, 15)
     assert read.skill_retrieval == SkillRetrieval(5, 2)
-    assert read.before_end == ("feedback", "survey")
+    assert list(read.before_end) == ["feedback", "survey"]
     assert read.tool_timeout_s == 2.5
     assert (read.model_group, read.model_group_place) == ("second", Place("agent.yml", 22, 16))
     condition = parse("session.project.authenticated == True")
@@ -303,3 +303,31 @@ def test_typos_inside_agent_stay_mistakes():
     _, found = _read(SMALL.replace("persona: Kind.", "persona: Kind., rule: x"))
     assert places(found) == [("1:25", "unknown_key")]
     assert found[0].mend == "did you mean 'rules'?"
+
+
+@pytest.mark.parametrize("written", ["1 h", "-1", "soon", "'5'", "[60]", "999999"])
+def test_how_long_a_session_lives_is_told_in_minutes(written: str):
+    """K03: a plain number is minutes here, and seconds elsewhere."""
+    text = SMALL + f"session_config: {{session_expiration_time: {written}}}\n"
+    _, (problem,) = _read(text)
+    assert problem.code in ("wrong_type", "out_of_range")
+    assert problem.mend == (
+        "write minutes as a plain number from 0 (never) to 527040, or a duration: "
+        "'90 min', '3600 s'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "mend"),
+    [
+        ("rules: be nice", "write 'rules:', and below it '- be nice'"),
+        ("conversation: {before_end: x}", "write 'before_end:', and below it '- x'"),
+        ("conversation: x", "write 'conversation: {before_end: x}'"),
+        ("fillers: false", "write 'fillers: {enabled: false}'"),
+        ("voice: 7", "write 'voice: {silence_timeout: 7}'"),
+        ("session_config: 30", "write 'session_config: {session_expiration_time: 30}'"),
+    ],
+)
+def test_a_value_in_the_place_of_a_block_or_list_gets_the_form_to_write(written: str, mend: str):
+    _, (problem,) = _read(SMALL + written)
+    assert (problem.code, problem.mend) == ("wrong_type", mend)

@@ -7,6 +7,7 @@ import pytest
 from runtime.agent import Expect, KeyRule
 from runtime.errors import Place
 from runtime.project.conditions import parse
+from runtime.project.model import MemoryField
 from runtime.project.skill_model import (
     ActionStep,
     Block,
@@ -197,7 +198,7 @@ def test_what_is_collected_is_the_skills_or_the_projects(name: str, found: tuple
             Expect("choice", None, ("yes", "007")),
         ),
         ("card, expect: choice", Expect("choice", None, ("blue", "gold"))),
-        ("pin, expect: choice", Expect("choice")),
+        ("pin, utterance: utter_ask_card, expect: choice", Expect("choice")),
         ("card, expect: open", Expect()),
         ("pin, expect: email", Expect("email")),
         ("pin, expect: {kind: date}", Expect("date")),
@@ -205,6 +206,48 @@ def test_what_is_collected_is_the_skills_or_the_projects(name: str, found: tuple
 )
 def test_what_is_expected_is_written_or_follows_from_the_field(keys: str, expect: Expect):
     assert collected(keys).expect == expect
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "sure\n    expect: «wrong_type»digits",
+        "sure\n    expect: «wrong_type»{kind: email}",
+        "amount\n    expect: «wrong_type»yes_no",
+        "amount\n    expect: «wrong_type»email",
+        "amount\n    expect: «wrong_type»date",
+        "amount\n    expect: «wrong_type»spelled",
+        "card\n    expect: «wrong_type»yes_no",
+        "card\n    expect: «wrong_type»digits",
+        "card\n    expect: «unknown_value»{kind: choice, choices: [blue, green]}",
+        "pin\n    expect: «missing_key»choice",
+        "pin\n    expect: {kind: yes_no, «no_effect»length: 4, «no_effect»choices: [a]}",
+        "pin\n    expect: {kind: digits, «no_effect»choices: [a]}",
+        "pin\n    expect: {kind: open, «no_effect»length: 4}",
+    ],
+)
+def test_what_is_expected_must_be_something_that_the_field_can_hold(steps: str):
+    """K10: an answer that is understood and can't be written would be asked for again and again."""
+    check_marks(block_of(f"  - collect: {steps}"))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["sure, expect: yes_no", "sure, expect: open", "amount, expect: digits",
+     "amount, expect: {kind: choice, choices: [1, 2]}", "pin, expect: yes_no",
+     "card, expect: {kind: choice, choices: [gold]}"],
+)  # fmt: skip
+def test_what_the_field_can_hold_may_be_expected(keys: str):
+    assert collected(keys).expect.kind in keys
+
+
+def test_a_category_of_digits_or_of_yes_and_no_can_be_asked_for_as_such():
+    def of(*values: str) -> tuple[MemoryField, ...]:
+        field = MemoryField(namespace="cards", name="card", type="categorical", enum_values=values)
+        return (field,)
+
+    right_block("  - {collect: card, expect: digits}", memory=of("1", "22"))
+    right_block("  - {collect: card, expect: yes_no}", memory=of("Yes", "no", "later"))
 
 
 @pytest.mark.parametrize(
@@ -315,6 +358,12 @@ def test_keys_are_complete_by_length_or_by_a_key(keys: str, rule: KeyRule):
         "  - set_memory: {card: «wrong_type»red}",
         "  - set_memory: {amount: «wrong_type»'3'}",
         "  - set_memory: {pin: «bad_value»session.cards.note}",
+        # a field stands alone as a value
+        "  - execute_tool: lock_card\n    parameters: {deep: [«bad_value»session.cards.card]}",
+        "  - execute_tool: lock_card\n    parameters: {deep: [{a: «bad_value»session.cards.card}]}",
+        "  - execute_tool: lock_card\n    parameters: {why: «bad_value»about session.cards.card}",
+        "  - execute_tool: lock_card\n    parameters: {why: «bad_value»'(session.nobody.knows)'}",
+        "  - set_memory: {note: «bad_value»the session.cards.card}",
         # call and link
         "  - call: «unknown_target»logn",
         "  - call: login\n    «bad_step»exit_if: [session.cards.sure]",
@@ -353,6 +402,24 @@ def test_one_mistake_is_one_problem():
     """A step that is wrong does not make others wrong: it can still be gone to."""
     steps = "  - collect: card\n    next: b\n  - id: b\n    «unknown_key»colect: card"
     check_marks(block_of(steps))
+
+
+@pytest.mark.parametrize(
+    ("step", "keys"),
+    [
+        ("collect: card", "'ask_before_filling', 'collect', 'description', 'dtmf', 'expect'"),
+        ("noop: true", "'id', 'next' or 'noop'"),
+        ("execute_tool: find_cards", "'execute_tool', 'id', 'next' or 'parameters'"),
+        ("action: hangup", "'action', 'id' or 'next'"),
+    ],
+)
+def test_an_unknown_key_gets_the_keys_of_its_kind_of_step(step: str, keys: str):
+    """K01: not those of all kinds, which can't stand together."""
+    (problem,) = wrong(block_of(f"  - {step}\n    zzz: 1"))
+    assert (problem.code, problem.message) == ("unknown_key", "unknown key 'step.zzz'")
+    assert problem.mend.startswith("known here: ")
+    assert keys in problem.mend
+    assert "'set_memory'" not in problem.mend and "'id'" in problem.mend
 
 
 def test_what_is_unknown_is_not_complained_about():

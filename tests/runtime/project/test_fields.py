@@ -8,6 +8,7 @@ from runtime.errors import Place, ProjectError
 from runtime.project.fields import Fields
 from runtime.project.loader import load_channels
 from runtime.project.problems import Problems
+from runtime.project.yaml_nodes import Sequence
 from runtime.project.yaml_source import read_yaml
 from tests.runtime.project.projects import WHOLE, problems, write
 
@@ -102,3 +103,65 @@ def test_the_channel_is_read_without_importing_author_code(tmp_path: Path):
     with pytest.raises(ProjectError) as caught:
         load_channels(tmp_path, {})
     assert {p.place.file for p in caught.value.problems} == {"integrations.yml"}
+
+
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("texts: be nice", "write 'texts:', and below it '- be nice'"),
+        ("texts: ''", "begin each entry below 'texts:' with '- '"),
+        ("texts: {a: 1}", "begin each entry below 'texts:' with '- '"),
+        ("short: local", "write 'short: {name: local}'"),
+        ("short: false", "write 'short: {name: false}'"),
+        ("short: 'a: b'", "write keys in the lines below it, further in, as in 'name: …'"),
+        ("short: [a]", "write keys without '- ' before them, as in 'name: …'"),
+        ("section: x", "write keys in the lines below it, further in"),
+        ("section: [a]", "write keys without '- ' before them"),
+        ("secret: [a]", "write a text; in quotes if '{' or '[' is part of it"),
+        ("whole: 1.5", "write a whole number from 1 to 9"),
+        ("whole: x", "write a whole number from 1 to 9"),
+        ("whole: '5'", "write the number without quotes"),
+        ("whole: '0'", "write the number without quotes"),
+        ("whole: 1_0", "write 10"),
+        ("number: warm", "write a number from 0 to 2"),
+        ("number: '1.5'", "write the number without quotes"),
+        ("choice: enum", "did you mean 'categorical'?"),
+        ("choice: Enum", "did you mean 'categorical'?"),
+    ],
+)
+def test_every_wrong_shape_says_what_to_write_instead(text: str, mend: str):
+    """K01, K03: never nothing, and never what would be wrong again."""
+    fields, found = _fields(text)
+    fields.texts("texts")
+    fields.secret("secret")
+    fields.section("section").done()
+    fields.section("short", "name").done()
+    fields.whole("whole", 3, least=1, most=9)
+    fields.number("number", least=0, most=2)
+    fields.choice("choice", ("text", "categorical"), "text", {"enum": "categorical"})
+    fields.done()
+    assert [problem.mend for problem in found.found] == [mend]
+
+
+def test_what_stands_in_the_place_of_a_block_misses_no_key():
+    """One mistake, one problem; an entry of a list is called that."""
+    node = read_yaml(b"[x]", "f.yml", Problems(), {})
+    assert isinstance(node, Sequence)
+    found = Problems()
+    fields = Fields(node.items[0], found, "groups", node.place, "id", is_item=True)
+    assert fields.required_text("id") == ""
+    fields.problem(node.place, "missing_key", "'models' is missing", "add it")
+    (problem,) = found.found
+    assert problem.message == "an entry of 'groups' must be a block of keys, this is 'x'"
+    assert problem.mend == "write '- {id: x}'"
+
+
+@pytest.mark.parametrize("text", ["- a\n", "hello\n"])
+def test_a_file_of_another_shape_misses_nothing_at_any_depth(text: str):
+    """One mistake, one problem."""
+    fields, found = _fields(text)
+    fields.required_text("name")
+    fields.section("inner").section("deeper").required_text("name")
+    (problem,) = found.found
+    assert problem.message.startswith("the file must be a block of keys")
+    assert problem.mend == "begin each line with a key, as in 'key: value'"

@@ -158,7 +158,7 @@ def test_every_key_of_a_channel_arrives():
         + """\
 channels:
   phone:
-    asr: {name: scripted, accuracy: 1}
+    asr: {name: scripted, latency_ms: 80}
     tts: {name: my.tts, voice: anna, speed: 1.5}
     interruptions:
       {enabled: false, onset_ms: 60, resume_ms: 300, hold_max_ms: 900, min_words: 2,
@@ -175,7 +175,7 @@ channels:
     )
     assert read.voice.spec == ChannelSpec(
         name="phone",
-        stt=EngineSpec("scripted", (("accuracy", 1),)),
+        stt=EngineSpec("scripted", (("latency_ms", 80),)),
         tts=EngineSpec("my.tts", (("speed", 1.5),)),
         voice="anna",
         public_url="https://x.example",
@@ -424,3 +424,71 @@ def test_no_content_raises(data: bytes):
     read, found = read_with(lambda p: read_integrations(data, {}, p))
     assert found
     assert read.voice.spec == ChannelSpec()
+
+
+@pytest.mark.parametrize(
+    ("engine", "key"),
+    [
+        ("asr: {name: local, modell: x}", "asr.modell"),
+        ("asr: {nam: local}", "asr.nam"),
+        ("asr: {speed: 9}", "asr.speed"),
+        ("asr: {name: scripted, voice: x}", "asr.voice"),
+        ("asr: {name: scripted, accuracy: 1}", "asr.accuracy"),
+        ("tts: {name: local, speed: 9}", "tts.speed"),
+        ("tts: {name: scripted, texts: [a]}", "tts.texts"),
+    ],
+)
+def test_our_own_engines_take_only_the_keys_they_read(engine: str, key: str):
+    """K01: a mistyped key of an engine is no wish that is silently left out."""
+    _, found = _read(SMALL + f"channels:\n  voice:\n    {engine}\n")
+    assert [(p.code, p.message) for p in found] == [
+        ("unknown_key", f"unknown key 'channels.voice.{key}'")
+    ]
+    assert found[0].place.line == 4 and found[0].mend
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        "asr: {name: scripted, texts: [hello], latency_ms: 80}",
+        "tts: {name: scripted, ms_per_char: 50, latency_ms: 80, voice: x}",
+        "tts: {name: local, voice: x}",
+        "asr: {name: my.engine, what: ever}",
+        "tts: {name: 'my.engine:Mouth', what: {e: ver}}",
+    ],
+)
+def test_what_an_engine_reads_is_taken_and_an_authors_own_takes_anything(engine: str):
+    assert _right(SMALL + f"channels: {{voice: {{{engine}}}}}\n")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["foo", "'http://a b'", "wss://x.example", "'https://me:secret@x.example'",
+     "'https://x.example?a=b'", "'https://x.example/#a'"],
+)  # fmt: skip
+def test_a_public_url_that_callers_could_not_reach_is_refused_at_load(url: str):
+    """As the server would refuse it later, when it starts."""
+    _, found = _read(SMALL + f"channels: {{voice: {{public_url: {url}}}}}\n")
+    assert [p.code for p in found] == ["bad_url"]
+    assert "secret" not in str(found[0]) and found[0].mend
+
+
+@pytest.mark.parametrize("url", ["https://x.example", "http://10.0.0.1:8080/agent", "${NOPE:-}"])
+def test_a_public_url_that_is_one_is_fine(url: str):
+    assert _right(SMALL + f"channels: {{voice: {{public_url: '{url}'}}}}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model_groups: {main: {models: []}}\n",
+        "model_groups: main\n",
+        "model_groups: [main]\n",
+        "model_groups: [{id: main, models: {provider: offline}}]\n",
+        "model_groups: [{id: main, models: offline}]\n",
+    ],
+)
+def test_model_groups_of_another_shape_are_one_problem(text: str):
+    """They are not missing beside it."""
+    _, found = _read(text)
+    assert [p.code for p in found] == ["wrong_type"]

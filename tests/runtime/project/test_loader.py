@@ -272,3 +272,74 @@ def test_a_file_that_is_no_packed_project_is_told(tmp_path: Path):
     (tmp_path / "x.txt").write_text("x", encoding="utf-8")
     with pytest.raises(ProjectError, match="neither a project's folder nor a packed project"):
         load(tmp_path / "x.txt", {})
+
+
+def _warned(root: Path, files: dict[str, str | bytes | None]) -> tuple[str, ...]:
+    try:
+        return project(root, files).warnings
+    except ProjectError as error:
+        return error.warnings
+
+
+def test_warnings_are_told_beside_errors_as_far_as_they_hold(tmp_path: Path):
+    """What may only follow from an error in its file is left out."""
+    block = ":::ordered_block id={}\nsteps:\n  - action: hangup\n:::\n"
+    skill = WHOLE["skills/desk/skill.md"]
+    files: dict[str, str | bytes | None] = {
+        "response.yml": "",
+        "agent.yml": WHOLE["agent.yml"] + "lnguage: en\n",
+        "skills/other/skill.md": skill + "\n" + block.format("unused"),
+        "skills/desk/skill.md": skill + "\n@blok.used\n\n" + block.format("used"),
+    }
+    assert _warned(tmp_path, files) == (
+        "response.yml: nothing reads this file (did you mean 'responses.yml'?)",
+        "skills/other/skill.md:7:1: nothing leads to the block 'unused'",
+    )
+
+
+def test_a_response_whose_name_is_nearly_one_of_the_engines_gets_a_warning(tmp_path: Path):
+    """It would never be said, and the packaged line in its place."""
+    step = ":::ordered_block id=a\nsteps:\n  - action: utter_hangup_godbye\n:::\n"
+    skill = WHOLE["skills/desk/skill.md"]
+    responses = "responses: {utter_hangup_godbye: Bye., utter_ask_day: Which day?}\n"
+    files: dict[str, str | bytes | None] = {"responses.yml": responses}
+    (warning,) = _warned(tmp_path / "a", files)
+    assert warning == (
+        "responses.yml:1:13: nothing says 'utter_hangup_godbye' "
+        "(did you mean 'utter_hangup_goodbye', which the engine says?)"
+    )
+    own = {"skills/desk/skill.md": skill + "\n@block.a\n\n" + step}
+    assert _warned(tmp_path / "b", {**files, **own}) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("default_complete", "did you mean 'default_completed'?"),
+        ("defualt_completed", "did you mean 'default_completed'?"),
+        ("default_foo", "these are 'default_completed', "),
+    ],
+)
+def test_a_folder_that_looks_like_a_packaged_skill_gets_a_warning(
+    tmp_path: Path, name: str, said: str
+):
+    """The packaged skill stays in force, and nothing starts this one by itself."""
+    files: dict[str, str | bytes | None] = {
+        f"skills/{name}/skill.md": WHOLE["skills/desk/skill.md"]
+    }
+    (warning,) = _warned(tmp_path, files)
+    assert warning.startswith(f"skills/{name}: no packaged skill is called '{name}' ({said}")
+    assert (
+        _warned(tmp_path / "b", {"skills/completed/skill.md": WHOLE["skills/desk/skill.md"]}) == ()
+    )
+
+
+def test_a_tool_that_is_only_imported_is_told_not_to_be_one(tmp_path: Path):
+    """R10: tools are what a tools file defines."""
+    files: dict[str, str | bytes | None] = {
+        "lib/common.py": TOOLS,
+        "skills/desk/tools.py": "import asyncio\nfrom lib.common import look_up\n",
+    }
+    (warning,) = _warned(tmp_path, files)
+    assert warning.startswith("skills/desk/tools.py:2: 'look_up' of lib/common.py:4 is imported")
+    assert "define it here" in warning and "import_tools: [look_up]" in warning

@@ -6,6 +6,7 @@ from runtime.errors import Place, Problem
 from runtime.project.conditions import parse
 from runtime.project.memory_file import read_project_memory, read_skill_memory
 from runtime.project.model import Dialect, MemoryField
+from runtime.project.problems import Problems
 from tests.runtime.project.reading import places, read_with
 
 
@@ -213,3 +214,24 @@ def test_no_content_raises(data: bytes):
     fields, found = read_with(lambda p: read_project_memory(data, "memory.yml", {}, p))
     assert fields == ()
     assert bool(found) is bool(data)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("enum", "categorical"),
+        ("string", "text"),
+        ("str", "text"),
+        ("String", "text"),
+        ("integer", "int"),
+        ("boolean", "bool"),
+        ("number", "float"),
+        ("array", "list"),
+        ("object", "json"),
+    ],
+)
+def test_types_by_the_names_of_other_languages_get_ours(word: str, meant: str):
+    problems = Problems()
+    read_project_memory(f"a: {{type: {word}}}\n".encode(), "memory.yml", {}, problems)
+    (problem,) = problems.found
+    assert (problem.code, problem.mend) == ("unknown_value", f"did you mean '{meant}'?")

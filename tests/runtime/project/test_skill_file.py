@@ -147,10 +147,19 @@ def test_complete_when_may_be_a_condition_alone():
         "tool_constraints: [{lock_card: {requires_confirmation: {«unknown_key»enable: true}}}]",
         "tool_constraints: [{lock_card: {on_success: «unknown_response»utter_don}}]",
         "tool_constraints: [{lock_card: {on_failure: «unknown_response»utter_don}}]",
-        "tool_constraints: [{lock_card: {requires_confirmation: {utter_for_confirmation: "
-        "«unknown_response»utter_sur}}}]",
-        "tool_constraints: [{lock_card: {requires_confirmation: {utter_on_user_denial: "
-        "«unknown_response»nope}}}]",
+        "tool_constraints: [{lock_card: {requires_confirmation: {enabled: true, "
+        "utter_for_confirmation: «unknown_response»utter_sur}}}]",
+        "tool_constraints: [{lock_card: {requires_confirmation: {enabled: false, "
+        "utter_on_user_denial: «unknown_response»nope}}}]",
+        "tool_constraints: [{«no_effect»lock_card: }]",
+        "«no_effect»complete_when: {}",
+        "«no_effect»complete_when: {criteria: []}",
+        "import_tools: [notify, mcp/crm:find, «duplicate_value»notify]",
+        "utter: [{«missing_key»utter_done: {}}, {«missing_key»utter_done: {}}]",
+        "tool_constraints: [{lock_card: {}}, {«duplicate_key»lock_card: }]",
+        "utter: [{utter_done: {on: activate}}, {«duplicate_value»utter_done: {on: activate}}]",
+        "utter: [{utter_done: {when: session.cards.sure}}, {utter_done: {on: activate}}, "
+        "{«duplicate_value»utter_done: {when: session.cards.sure}}]",
         "utter: «wrong_type»utter_done",
         "utter: [«wrong_type»utter_done]",
         "utter: [{«missing_key»utter_done: {}}]",
@@ -310,6 +319,9 @@ def test_addresses_and_doubled_signs_are_no_tokens():
         "Call «bad_token»@tool. Then",
         "Call «bad_token»@tool.a.b now, then «bad_token»@block.a.b.",
         "Call «bad_token»@tools.lock_card, «bad_token»@Tool.lock_card.",
+        "Call «bad_token»@tol.lock_card, «bad_token»@blok.a and «bad_token»@skil.login.",
+        "Say «bad_token»@memeory.cards.card, «bad_token»@mem.cards.card, «bad_token»@memry.a.b.",
+        "Say «bad_token»@session.cards.card or «bad_token»@Session.cards.card.",
         "Say «bad_token»@memory.card and «bad_token»@memory.cards.card.x.",
         "One.\nCall «unknown_tool»@tool.lock_crad or @tool.lock_card.",
         "One.\n\nGo to «unknown_block»@block.pick, «unknown_skill»@skill.logn.",
@@ -442,3 +454,21 @@ def test_windows_line_ends_and_a_mark_at_the_beginning_are_fine():
 def test_decomposed_letters_are_read_as_composed_ones():
     """K15."""
     assert right(body("Gru\u0308n\n")).prose[0].parts == ("Grün",)
+
+
+def test_a_word_that_only_looks_like_a_token_can_be_written_twice_at():
+    """The mend says so, since nobody else's name may be taken for ours."""
+    (problem,) = wrong(front("requires: True").replace("Help.", "Follow @tol.x."))
+    assert problem.mend == "write @tool.<name>; '@@tol.x' for these words themselves"
+    text = front("requires: True").replace("Help.", "Follow @@tol.x, @anna.b, @me and a@tol.x.")
+    assert right(text).prose[0].parts == ("Follow @tol.x, @anna.b, @me and a@tol.x.",)
+
+
+def test_only_a_packaged_skill_is_started_by_the_engine():
+    """One that nothing starts would never run."""
+    keys = front("routing: {«misplaced_key»engine_managed: true}")
+    (problem,) = check_marks(keys, packaged=("default_completed",))
+    assert "hidden: true" in problem.mend
+    own = front("routing: {engine_managed: true}")
+    assert right(own, packaged=("cards",)).engine_managed
+    assert not right(front("routing: {engine_managed: false}"), packaged=()).engine_managed

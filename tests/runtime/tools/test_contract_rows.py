@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from runtime import ToolContext, ToolResult, tool
-from runtime.errors import ProjectError, ToolDefinitionError, ToolLoadingError
+from runtime.errors import ProjectError, ToolLoadingError
 from runtime.models.scripted_model import Call as Ask
 from runtime.models.scripted_model import Say as Write
 from runtime.project.model import Project
 from runtime.testing import ToolHarness
-from runtime.tools.loading import load_tools
 from tests.fakes import tool_notes
+from tests.fakes.loaded_tools import TOOLS, load_tools
 from tests.fakes.written_projects import skill, written_project
 from tests.runtime.engine.helpers import connected
 from tests.runtime.engine.worlds import hear, in_project, ran, start
@@ -40,7 +40,7 @@ async def check_balance(
 """
 
 
-def tools_py(folder: Path, text: str, name: str = "tools.py") -> Path:
+def tools_py(folder: Path, text: str, name: str = TOOLS) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -59,8 +59,8 @@ def test_the_printed_import_paths_are_ours_and_the_tool_is_like_any_other(
     tmp_path: Path, root: str
 ) -> None:
     """D2, M1, R3, R4, R7, R8, R9: names, schema, memory and result of a file as it is printed."""
-    path = tools_py(tmp_path, PRINTED.format(root=root))
-    (found,) = load_tools([path], tmp_path)
+    tools_py(tmp_path, PRINTED.format(root=root))
+    (found,) = load_tools(tmp_path)
     assert (found.name, found.description) == ("check_balance", "Look up the balance of an account")
     assert found.parameters == {
         "type": "object",
@@ -89,8 +89,9 @@ def test_the_printed_import_paths_are_ours_and_the_tool_is_like_any_other(
 )
 def test_nothing_else_of_the_package_resolves(tmp_path: Path, line: str) -> None:
     """D2, M8, R15: the file is named with the line and the cause."""
+    tools_py(tmp_path, f"{line}\n")
     with pytest.raises(ToolLoadingError, match=r"tools\.py:1: .*(ImportError|ModuleNotFound)"):
-        load_tools([tools_py(tmp_path, f"{line}\n")], tmp_path)
+        load_tools(tmp_path)
     assert of_rasa() == []
 
 
@@ -112,14 +113,16 @@ async def look(context: runtime.ToolContext = None) -> runtime.ToolResult:
     return runtime.ToolResult([Real.real, Again is Real])
 """
     try:
-        (look,) = load_tools([tools_py(tmp_path / "agent", text)], tmp_path / "agent")
+        tools_py(tmp_path / "agent", text)
+        (look,) = load_tools(tmp_path / "agent")
 
         async def main() -> None:
             assert (await look.fn(context=None)).llm_response == [True, True]
 
         run_virtual(main())
+        tools_py(tmp_path / "b", "import rasa.calm_v2.tools\n")
         with pytest.raises(ToolLoadingError, match=r"rasa\.calm_v2"):
-            load_tools([tools_py(tmp_path / "b", "import rasa.calm_v2.tools\n")], tmp_path / "b")
+            load_tools(tmp_path / "b")
     finally:
         for name in of_rasa():
             del sys.modules[name]
@@ -130,7 +133,8 @@ def test_a_project_s_own_module_of_the_name_is_a_real_one(tmp_path: Path) -> Non
     tools_py(tmp_path, "VALUE = 'mine'\n", "rasa/__init__.py")
     text = "import rasa\nassert rasa.VALUE == 'mine'\nfrom runtime import ToolResult, tool\n"
     text += "@tool(description=rasa.VALUE)\nasync def a() -> ToolResult:\n    ...\n"
-    (found,) = load_tools([tools_py(tmp_path, text)], tmp_path)
+    tools_py(tmp_path, text)
+    (found,) = load_tools(tmp_path)
     assert found.description == "mine"
 
 
@@ -141,8 +145,9 @@ def test_a_bad_definition_is_told_the_same_way_for_every_import_path(tmp_path: P
         bare = head + "@tool\nasync def a() -> ToolResult: ...\n"
         plain = head + "@tool(description='x')\ndef a() -> ToolResult: ...\n"
         for text, mend in ((bare, "description="), (plain, "async def")):
-            with pytest.raises(ToolDefinitionError, match=rf"tools\.py:4: a: .*{mend}"):
-                load_tools([tools_py(tmp_path, text)], tmp_path)
+            tools_py(tmp_path, text)
+            with pytest.raises(ToolLoadingError, match=rf"tools\.py:4: a: .*{mend}"):
+                load_tools(tmp_path)
 
 
 def test_a_module_that_fails_stops_the_load_and_init_files_are_not_run(tmp_path: Path) -> None:

@@ -390,3 +390,46 @@ def test_a_whole_module_as_authors_write_it_loads_and_runs(tmp_path: Path) -> No
     report = run_virtual(harness.run(author, {"card": "c1", "reason": "stolen"}))
     assert report.result == {"card": "c1", "why": "STOLEN", "noted": False}
     assert report.sent == ("I am freezing it now.",)
+
+
+def test_a_tool_that_is_imported_by_another_name_is_told_once(tmp_path: Path) -> None:
+    """R10: what stands in ``lib`` is no tool, wherever it is imported."""
+    text = "import lib.common\nfrom lib.common import shared as mine\nalso = lib.common.shared\n"
+    files = {"lib/common.py": MANTLE + tool_text("shared"), "skills/s/tools.py": text}
+    loaded = load(tmp_path, files, "s")
+    assert (loaded.local["s"], loaded.errors) == ((), ())
+    (warning,) = loaded.warnings
+    assert (warning.place, warning.code) == (Place("skills/s/tools.py", 2), "no_effect")
+    assert "'shared' of lib/common.py:3" in warning.message
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "ctx: ToolContext",
+        "ctx: ToolContext = None",
+        "ctx: ToolContext | None = None",
+        "ctx: 'ToolContext'",
+        "ctx: 'Optional[Unseen.ToolContext]' = None",
+        "ctx: 'Unseen.ToolContext | None' = None",
+    ],
+)
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_a_context_under_another_name_is_refused(
+    tmp_path: Path, parameter: str, future: str
+) -> None:
+    """R4: the model would be asked for it, and the tool would get a string."""
+    text = f"@tool(description='x')\nasync def a(what, {parameter}) -> ToolResult: ...\n"
+    loaded = load(tmp_path, {"skills/s/tools.py": future + MANTLE + text}, "s")
+    (error,) = loaded.errors
+    assert "'ctx'" in error.message
+    assert error.mend == "call it 'context', which the runtime passes"
+
+
+def test_a_parameter_without_annotation_is_a_string(tmp_path: Path) -> None:
+    """R8: "anything else" of the table; the context needs no annotation."""
+    text = "@tool(description='x')\nasync def a(ctx, context) -> ToolResult: ...\n"
+    loaded = load(tmp_path, {"skills/s/tools.py": MANTLE + text}, "s")
+    (found,) = loaded.local["s"]
+    assert found.parameters["properties"] == {"ctx": {"type": "string"}}
+    assert found.takes_context

@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from voice.cli.replay_command import replay
+from voice.cli.replaying import Request
 
 _ROOT = Path(__file__).parents[3]
 _PROJECT = str(_ROOT / "tests" / "projects" / "front_desk")
@@ -79,6 +80,7 @@ def test_a_sound_whose_moment_never_comes_is_named() -> None:
         ([_PROJECT, _QUESTION, "--press", "x@1s"], "keys are 0-9"),
         ([_PROJECT, _QUESTION, "--hang-up", "soon"], "names no anchor"),
         ([_PROJECT, _QUESTION, "--stt", "scripted"], "add --words TEXT"),
+        ([_PROJECT, _QUESTION, "--date", "2. March"], "write it as 2026-03-02"),
     ],
 )
 def test_input_that_cannot_be_used_is_refused_with_its_mend(
@@ -95,6 +97,20 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     code, text = run(_PROJECT, _QUESTION, *_QUICK, "--seconds", "1", "--out", str(taken))
     assert code == 2
     assert "choose another folder with --out" in text
+    assert "The agent answered" not in text and "hang_up" not in text
+
+
+@pytest.mark.parametrize(
+    ("written", "start"),
+    [
+        (None, 1767607200.0),
+        ("2026-03-02", 1772445600.0),
+        ("2026-03-02T09:30", 1772443800.0),
+    ],
+)
+def test_the_call_happens_on_the_day_that_is_asked_for(written: str | None, start: float) -> None:
+    request = Request(project=Path(), sounds=(), date=written)
+    assert request.options.wall_start == start
 
 
 def test_a_failed_call_is_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from voice.cli.test_command import test as command
+from voice.cli.writing import ready_file
 
 _ROOT = Path(__file__).parents[3]
 _CLIPS = _ROOT / "audio_fixtures" / "clips"
@@ -217,7 +220,12 @@ def test_a_tool_that_holds_the_loop_is_a_warning(project: Path) -> None:
 
 
 def test_typing_tapping_and_keys_reach_the_agent(project: Path) -> None:
-    caller = "[{type: hello}, {tap: 'order:42'}, {keys: '1'}]"
+    (project / "responses.yml").write_text(
+        "responses:\n  utter_session_start:\n    - text: Which?\n      buttons:\n"
+        "        - {title: That order, payload: 'order:42'}\n",
+        encoding="utf-8",
+    )
+    caller = "[{tap: 'order:42'}, {type: hello}, {keys: '1'}]"
     expect = "[{sequencing: [{heard: one.}, {heard: two.}, {heard: three.}]}]"
     add(project, "given", says("one.", "two.", "three.", caller=caller, expect=expect))
     code, text = run(project)
@@ -291,6 +299,114 @@ def test_nothing_to_run_is_refused(project: Path, tmp_path: Path) -> None:
     assert code == 2 and "no scenario has 'nothing' in its name" in text
     code, text = run(tmp_path / "nowhere")
     assert code == 2 and "there is no such folder" in text
+
+
+def test_a_name_that_nothing_has_ends_the_run_before_it_begins(project: Path) -> None:
+    caller = "[{say: hi}]"
+    add(project, "typo", says("Hello.", caller=caller, expect="[{tool_not_executed: ordr}]"))
+    code, text = run(project)
+    assert code == 2
+    assert "scenarios/typo.yml:4:30: the project has no tool 'ordr' (did you mean 'order'?)" in text
+
+
+@pytest.mark.parametrize("option", ["text_matches", "heard_matches"])
+def test_a_pattern_that_never_ends_is_ended_and_named(project: Path, option: str) -> None:
+    never = "(.*)*(.*)*(.*)*zzz$"
+    kind = "heard" if option == "text_matches" else "interrupted_at"
+    line = "This is a line that is long enough for a pattern that tries every way to cut it."
+    caller = "[{say: hi}, {say: no wait, at: {after: agent_starts, ms: 3500}}]"
+    expect = f"[{{heard: This}}, {{{kind}: {{{option}: '{never}'}}}}]"
+    add(project, "never", says(line, "Yes.", caller=caller, expect=expect))
+    code, text = run(project, "--wall-seconds", "2")
+    assert code == 1
+    assert f"{kind}" in text and "the comparison must come to its end" in text
+    assert "it took more than 2 s of real time; a pattern with a repeat inside" in text
+    assert "(scenarios/never.yml:4:" in text
+
+
+def test_what_modules_print_at_import_is_no_output(project: Path) -> None:
+    """Past Python and at exit too: the command as a process of its own."""
+    noisy = (
+        "import atexit, os\nprint('loaded')\nos.write(1, b'past')\natexit.register(print, 'bye')\n"
+    )
+    tools = project / "skills" / "cards" / "tools.py"
+    tools.write_text(noisy + tools.read_text(encoding="utf-8"), encoding="utf-8")
+    add(project, "order", _ORDER)
+    words = [sys.executable, "-m", "voice.cli.main", "test", str(project), "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["passed"] == 1
+    assert all(word in done.stderr for word in ("loaded", "past", "ordering", "bye"))
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--out", "taken", "taken: it is a file; choose another folder with --out"),
+        ("--out", "taken/below", "Not a directory; choose another folder with --out"),
+        ("--junit", "scenarios", "scenarios: it is a folder; name another file with --junit"),
+        ("--junit", "taken/results.xml", "name another file with --junit"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_found_before_the_run(
+    project: Path, option: str, name: str, said: str
+) -> None:
+    add(project, "order", _ORDER)
+    (project / "taken").write_text("", encoding="utf-8")
+    code, text = run(project, option, project / name)
+    assert code == 2 and said in text, text
+    assert "ordered once" not in text
+
+
+def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(project: Path) -> None:
+    add(project, "order", "name: n\nexpect: [{herd: x}]")
+    old, new = project / "old.xml", project / "new.xml"
+    old.write_text("kept", encoding="utf-8")
+    ready_file(old, "--junit")
+    ready_file(new, "--junit")
+    assert old.read_text(encoding="utf-8") == "kept" and not new.exists()
+
+
+def test_a_voice_that_is_not_there_is_one_clear_error(project: Path) -> None:
+    path = project / "integrations.yml"
+    voice = "voice: {enabled: true, tts: {name: local, voice: haert}"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("voice: {enabled: true", voice[:-1] + "}"),
+        encoding="utf-8",
+    )
+    add(project, "order", _ORDER)
+    code, text = run(project, "--tts", "project")
+    assert code == 2
+    assert text == (
+        "bargein test: the project can't be tested: integrations.yml: 'channels.voice.tts.voice' "
+        "can't be 'haert': the embedded engine has no such voice on this machine (did you mean "
+        "'heart'?) [unknown_value]"
+    )
+    assert run(project)[0] == 0  # tones need no voice
+
+
+def test_the_call_happens_on_the_day_that_is_written(project: Path) -> None:
+    tools = project / "skills" / "cards" / "tools.py"
+    today = '    context.memory.set("reason", context.now.strftime("%A %H:%M"))\n'
+    text = tools.read_text(encoding="utf-8").replace(
+        '    context.memory.set("reason"', today + '    context.memory.set("pin"'
+    )
+    tools.write_text(text, encoding="utf-8")
+    for name, when, wanted in (
+        ("default", "", "Monday 10:00"),
+        ("date", "date: 2026-03-03\n", "Tuesday 10:00"),
+        ("moment", "starts_at: 2026-03-04T09:30\n", "Wednesday 09:30"),
+    ):
+        steps = f"[{_START}, {{call: {{name: order, arguments: {{shipping: x}}}}}}, {{say: Done.}}]"
+        expect = f"[{{memory_was_set: [{{name: cards.reason, value: '{wanted}'}}]}}]"
+        add(
+            project,
+            name,
+            f"name: {name}\n{when}model: {{steps: {steps}}}\ncaller: [{{say: hi}}]\n"
+            f"expect: {expect}\n",
+        )
+    code, text = run(project)
+    assert code == 0, text
 
 
 def test_the_help_teaches() -> None:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from runtime.agent import CloseCause
 from voice.audio.codec import from_linear, to_linear
-from voice.audio.format import PHONE, AudioFormat, Encoding
+from voice.audio.format import PHONE, WIDE, AudioFormat, Encoding
 from voice.replay.at import parse_at
 from voice.replay.far_end import Conditions, Echo, FarEnd, MarkFaults, Recording
 from voice.replay.link import Network
 from voice.replay.phones import TwilioPhone, WebPhone
-from voice.replay.script import CallerLine, HangUp, Keys, Speech, Typed
+from voice.replay.script import CallerLine, HangUp, Keys, Speech, Tap, Typed
 from voice.replay.virtual_loop import run_virtual
 
 PCM = AudioFormat(Encoding.PCM16, 8000)
@@ -331,6 +331,19 @@ def test_keys_follow_one_another_and_text_is_typed_where_it_can_be() -> None:
     assert [key["digit"] for _, key in keys] == ["4", "7", "#"]  # type: ignore[index,call-overload]
     server, _ = phone_call(CallerLine(Typed("hi"), parse_at("0s")), phone=WebPhone)
     assert {"type": "text", "text": "hi"} in [message for _, message in server.got]
+
+
+def test_buttons_are_tapped_where_there_are_any() -> None:
+    tap = CallerLine(Tap("order:42"), parse_at("100ms"))
+    server, _ = phone_call(tap, phone=WebPhone)
+    assert {"type": "tap", "payload": "order:42"} in [message for _, message in server.got]
+    server, _ = phone_call(tap)
+    assert {message["event"] for _, message in server.got} == {"connected", "start", "stop"}
+
+
+def test_a_page_says_the_callers_language() -> None:
+    start = json.loads(WebPhone(WIDE, (("a", "b"),), "de").opening()[0])
+    assert (start["language"], start["metadata"]) == ("de", {"a": "b"})
 
 
 def test_the_caller_hangs_up_once_all_has_been_quiet_for_a_while() -> None:

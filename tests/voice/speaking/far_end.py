@@ -3,7 +3,7 @@ where it comes from.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -171,13 +171,15 @@ class Rig:
         self.far = far or FarEnd()
         self.events: list[tuple[int, FloorEvent]] = []
         self.settled: list[SaySettled] = []
+        self.on_event: Callable[[FloorEvent], None] | None = None
+        """What the driver does while it is told of an event."""
         self.tts = tts or NumberedTts()
         self.mouth = Mouth(
             fmt,
             tts=self.tts,
             voice=None,
             line=self.far,
-            sink=lambda e: self.events.append((self.now_ms, e)),
+            sink=self._take,
             settled=self.settled.append,
             call=1,
             can_clear=can_clear,
@@ -191,6 +193,11 @@ class Rig:
     @property
     def now_ms(self) -> int:
         return round(self.loop.time() * 1000)
+
+    def _take(self, event: FloorEvent) -> None:
+        self.events.append((self.now_ms, event))
+        if self.on_event is not None:
+            self.on_event(event)
 
     async def __aenter__(self) -> "Rig":
         return self

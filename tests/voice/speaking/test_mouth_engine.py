@@ -231,3 +231,18 @@ def test_the_local_engine_answers_within_its_latency() -> None:
             assert 2.5 < len(rig.far.frames) * 0.02 < 5
 
     run(main())
+
+
+def test_a_failed_say_may_end_the_call_while_it_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """The driver settles everything while it is being told; nothing is told twice or lost."""
+
+    async def main() -> None:
+        async with Rig(ScriptedTts(faults=TtsFaults(most_open=0))) as rig:
+            rig.on_event = lambda event: rig.mouth.settle() if type(event) is SayFailed else None
+            rig.speak(1, "This can't be spoken.")
+            rig.speak(2, "Nor can this.")
+            await rig.until(3)
+            assert [(s.say, s.outcome) for s in rig.settled] == [(1, "failed"), (2, "failed")]
+
+    run(main())
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from voice.audio.files import read_sound
 from voice.replay.scenarios.model import CallerAct, HangsUp, Presses, Says, Sounds, Taps, Types
-from voice.replay.scenarios.phone import Payload
 from voice.replay.scenarios.words import Utterance
-from voice.replay.script import CallerLine, Doing, HangUp, Keys, Samples, Speech, Typed
+from voice.replay.script import CallerLine, Doing, HangUp, Keys, Samples, Speech, Tap, Typed
 
 __all__ = ["caller_lines", "utterances", "voice_for"]
 
@@ -76,7 +75,7 @@ def _doing(act: CallerAct, rate_hz: int) -> Doing:
         case Types(text):
             return Typed(text)
         case Taps(payload):
-            return Typed(Payload(payload))
+            return Tap(payload)
         case HangsUp():
             return HangUp()
 

@@ -14,6 +14,7 @@ from runtime.project.problems import Problems, listed, nearest
 from runtime.project.yaml_nodes import Mapping, Node, Scalar, as_bool, as_number
 from voice.replay.at import ANCHORS, At, AtError, parse_at
 from voice.replay.scenarios.model import Act, CallerAct, HangsUp, Presses, Says, Sounds, Taps, Types
+from voice.replay.scenarios.names import NameChecks
 
 __all__ = ["CALLER_TURN", "DEFAULT_AT", "read_caller"]
 
@@ -29,8 +30,10 @@ _MOST_OFFSET_MS: Final = 86_400_000
 _MOST_LINES: Final = 1000
 
 
-def read_caller(items: tuple[Node, ...], folder: Path, problems: Problems) -> tuple[CallerAct, ...]:
-    """Read all lines; sounds are looked for in ``folder``."""
+def read_caller(
+    items: tuple[Node, ...], folder: Path, problems: Problems, checks: NameChecks
+) -> tuple[CallerAct, ...]:
+    """Read all lines; sounds are looked for in ``folder``, tools by ``checks``."""
     if len(items) > _MOST_LINES:
         problems.add(
             items[_MOST_LINES].place,
@@ -56,7 +59,7 @@ def read_caller(items: tuple[Node, ...], folder: Path, problems: Problems) -> tu
     found: list[CallerAct] = []
     for number, (name, fields) in enumerate(zip(names, lines, strict=True), 1):
         act = _act(fields, folder)
-        at = _at(fields, known)
+        at = _at(fields, known, checks)
         fields.done()
         if act is not None:
             found.append(CallerAct(act, at, name or f"line {number}", fields.place))
@@ -132,7 +135,24 @@ def _sound(fields: Fields, key: str, folder: Path) -> Path | None:
             f"did you mean '{near}'?" if near else "name it relative to the scenario's folder",
         )
         return None
-    return path
+    return path if _can_be_played(path, name, fields, entry.value.place) else None
+
+
+def _can_be_played(path: Path, name: str, fields: Fields, place: Place) -> bool:
+    from runtime.errors import AudioError
+    from voice.audio.files import read_sound  # slow to import, and few scenarios have a recording
+
+    try:
+        read_sound(path)
+    except AudioError as error:
+        fields.problem(
+            place,
+            "bad_sound",
+            f"'{name}' can't be played: {str(error).removeprefix(f'{path}: ')}",
+            "name a WAV, FLAC, Ogg or AIFF file with one channel",
+        )
+        return False
+    return True
 
 
 def _keys(fields: Fields) -> Presses | None:
@@ -159,7 +179,7 @@ def _hang_up(fields: Fields) -> HangsUp | None:
 # ------------------------------------------------------------------ when
 
 
-def _at(fields: Fields, names: tuple[str, ...]) -> At:
+def _at(fields: Fields, names: tuple[str, ...], checks: NameChecks) -> At:
     match fields.node("at"):
         case None:
             return DEFAULT_AT
@@ -178,7 +198,7 @@ def _at(fields: Fields, names: tuple[str, ...]) -> At:
             except AtError as error:
                 fields.problem(scalar.place, "bad_at", str(error))
         case Mapping():
-            return _at_block(fields.section("at"), names)
+            return _at_block(fields.section("at"), names, checks)
         case other:
             fields.problem(
                 other.place,
@@ -189,7 +209,7 @@ def _at(fields: Fields, names: tuple[str, ...]) -> At:
     return DEFAULT_AT
 
 
-def _at_block(block: Fields, names: tuple[str, ...]) -> At:
+def _at_block(block: Fields, names: tuple[str, ...], checks: NameChecks) -> At:
     after = block.required_text("after")
     entry = block.entry("after")
     offset = block.number("ms", 0.0, float(_MOST_OFFSET_MS)) or 0.0
@@ -217,6 +237,7 @@ def _at_block(block: Fields, names: tuple[str, ...]) -> At:
                 "take 'tool' away, or write tool_starts or tool_ends",
             )
             return DEFAULT_AT
+        checks.tool(tool, tool_entry.value.place)
         after = f"{after}:{tool}"
     return _once(At(after, offset, nth), names) if after else DEFAULT_AT
 

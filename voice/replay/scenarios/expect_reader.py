@@ -9,9 +9,10 @@ from collections.abc import Callable
 from re import Pattern
 from typing import Final
 
+from runtime.errors import Place
 from runtime.project.fields import Fields
 from runtime.project.problems import Problems, listed, nearest
-from runtime.project.yaml_nodes import Entry, Mapping, Node, Scalar, as_json
+from runtime.project.yaml_nodes import Entry, Mapping, Node, Scalar
 from runtime.project.yaml_nodes import Sequence as ListNode
 from voice.replay.scenarios.model import (
     Confirmation,
@@ -31,6 +32,7 @@ from voice.replay.scenarios.model import (
     ToolNotExecuted,
     Transferred,
 )
+from voice.replay.scenarios.names import NameChecks
 
 __all__ = ["read_expectations"]
 
@@ -45,12 +47,22 @@ _SKILLS: Final = {
 }
 
 
-def read_expectations(items: tuple[Node, ...], problems: Problems) -> tuple[Expectation, ...]:
-    """Read a list of expectations; what is wrong goes into ``problems``."""
-    return _read(items, problems, inside=False)
+def read_expectations(
+    items: tuple[Node, ...], problems: Problems, checks: NameChecks
+) -> tuple[Expectation, ...]:
+    """Read a list of expectations; what is wrong goes into ``problems``.
+
+    Args:
+        items: the list.
+        problems: takes what is wrong.
+        checks: looks at the names of tools, skills, responses and fields.
+    """
+    return _read(items, problems, checks, inside=False)
 
 
-def _read(items: tuple[Node, ...], problems: Problems, *, inside: bool) -> tuple[Expectation, ...]:
+def _read(
+    items: tuple[Node, ...], problems: Problems, checks: NameChecks, *, inside: bool
+) -> tuple[Expectation, ...]:
     found: list[Expectation] = []
     for item in items:
         if not isinstance(item, Mapping) or len(item.entries) != 1:
@@ -61,15 +73,15 @@ def _read(items: tuple[Node, ...], problems: Problems, *, inside: bool) -> tuple
                 "write '- heard: {text: …}', each with its own '-'",
             )
             continue
-        expectation = _one(item.entries[0], problems, inside)
+        expectation = _one(item.entries[0], problems, checks, inside)
         if expectation is not None:
             found.append(expectation)
     return tuple(found)
 
 
-def _one(entry: Entry, problems: Problems, inside: bool) -> Expectation | None:
+def _one(entry: Entry, problems: Problems, checks: NameChecks, inside: bool) -> Expectation | None:
     if entry.key == "sequencing":
-        return _sequence(entry, problems, inside)
+        return _sequence(entry, problems, checks, inside)
     read = _READERS.get(entry.key)
     if read is None:
         known = (*_READERS, "sequencing")
@@ -81,18 +93,33 @@ def _one(entry: Entry, problems: Problems, inside: bool) -> Expectation | None:
             f"did you mean '{close}'?" if close else f"known here: {listed(known)}",
         )
         return None
-    expectation = read(_Reading(entry, problems))
-    if inside and isinstance(expectation, ToolNotExecuted):
+    expectation = read(_Reading(entry, problems, checks))
+    if inside and expectation is not None and _is_none(expectation):
         problems.add(
             entry.place,
             "bad_sequence",
-            f"'{entry.key}' is no moment, so nothing can come after it",
+            f"'{entry.key}' is no moment here, so nothing can come after it",
             "put it outside of 'sequencing'",
         )
     return expectation
 
 
-def _sequence(entry: Entry, problems: Problems, inside: bool) -> Expectation | None:
+def _is_none(expectation: Expectation) -> bool:
+    """Whether it holds because something did not happen."""
+    match expectation:
+        case ToolNotExecuted() | Heard(at_most=0):
+            return True
+        case ToolExecuted(times=0) | Interrupted(times=0):
+            return True
+        case MemoryWas(negated=negated) | Said(negated=negated) | Interrupted(negated=negated):
+            return negated
+        case _:
+            return False
+
+
+def _sequence(
+    entry: Entry, problems: Problems, checks: NameChecks, inside: bool
+) -> Expectation | None:
     if inside or not isinstance(entry.value, ListNode) or not entry.value.items:
         problems.add(
             entry.place,
@@ -101,24 +128,17 @@ def _sequence(entry: Entry, problems: Problems, inside: bool) -> Expectation | N
             "list what must come one after the other",
         )
         return None
-    steps = _read(entry.value.items, problems, inside=True)
-    for step in steps:
-        if getattr(step, "negated", False):
-            problems.add(
-                step.place,
-                "bad_sequence",
-                f"'{step.kind}' is no moment, so nothing can come after it",
-                "put it outside of 'sequencing'",
-            )
+    steps = _read(entry.value.items, problems, checks, inside=True)
     return Sequence(kind=entry.key, place=entry.place, steps=steps)
 
 
 class _Reading:
     """One expectation being read: a block of keys, or its short form."""
 
-    def __init__(self, entry: Entry, problems: Problems) -> None:
+    def __init__(self, entry: Entry, problems: Problems, checks: NameChecks) -> None:
         self.kind = entry.key
         self.place = entry.place
+        self.checks = checks
         self._value = entry.value
         self._problems = problems
 
@@ -138,6 +158,33 @@ class _Reading:
         if isinstance(node, Scalar) and not node.is_null:
             node = Mapping(node.place, (Entry(node.place, short, node),))
         return Fields(node, self._problems, self.kind, self.place)
+
+    def tool(self, fields: Fields, key: str) -> str:
+        """A required key with the name of a tool."""
+        return self._required(fields, key, self.checks.tool)
+
+    def skill(self, fields: Fields, key: str) -> str:
+        """A required key with the name of a skill."""
+        return self._required(fields, key, self.checks.skill)
+
+    def response(self, fields: Fields) -> str | None:
+        """The key ``response``, where it is written."""
+        return self._optional(fields, "response", self.checks.response)
+
+    def during(self, fields: Fields) -> str | None:
+        """The key ``during``, where it is written."""
+        return self._optional(fields, "during", self.checks.during)
+
+    def _required(self, fields: Fields, key: str, check: Callable[[str, Place], None]) -> str:
+        name, entry = fields.required_text(key), fields.entry(key)
+        if name and entry is not None:
+            check(name, entry.value.place)
+        return name
+
+    def _optional(
+        self, fields: Fields, key: str, check: Callable[[str, Place], None]
+    ) -> str | None:
+        return self._required(fields, key, check) or None if fields.entry(key) else None
 
 
 def _pattern(fields: Fields, key: str) -> Pattern[str] | None:
@@ -159,12 +206,12 @@ def _pattern(fields: Fields, key: str) -> Pattern[str] | None:
         return None
 
 
-def _rule(fields: Fields, *, response: bool) -> TextRule:
+def _rule(reading: _Reading, fields: Fields, *, response: bool) -> TextRule:
     keys = ("text_matches", "text", "response") if response else ("text_matches", "text")
     written = [key for key in keys if fields.entry(key) is not None]
     matches = _pattern(fields, "text_matches")
     text = fields.text("text")
-    name = fields.text("response") if response else None
+    name = reading.response(fields) if response else None
     if not written:
         fields.problem(
             fields.place,
@@ -181,12 +228,13 @@ def _count(fields: Fields, key: str) -> int | None:
 
 def _tool_executed(reading: _Reading) -> Expectation:
     fields = reading.fields("tool_name")
+    tool = reading.tool(fields, "tool_name")
     read = ToolExecuted(
         kind=reading.kind,
         place=reading.place,
-        tool=fields.required_text("tool_name"),
+        tool=tool,
         times=_count(fields, "times"),
-        arguments=fields.json("arguments"),
+        arguments=reading.checks.arguments(tool, fields.node("arguments")),
         outcome=fields.choice("outcome", _OUTCOMES, "ok"),
     )
     fields.done()
@@ -195,11 +243,12 @@ def _tool_executed(reading: _Reading) -> Expectation:
 
 def _tool_not_executed(reading: _Reading) -> Expectation:
     fields = reading.fields("tool_name")
+    tool = reading.tool(fields, "tool_name")
     read = ToolNotExecuted(
         kind=reading.kind,
         place=reading.place,
-        tool=fields.required_text("tool_name"),
-        arguments=fields.json("arguments"),
+        tool=tool,
+        arguments=reading.checks.arguments(tool, fields.node("arguments")),
     )
     fields.done()
     return read
@@ -209,9 +258,10 @@ def _memory(reading: _Reading) -> Expectation:
     values: list[MemoryValue] = []
     for item in reading.items():
         fields = reading.block(item, "name")
-        name = fields.required_text("name")
+        name, written = fields.required_text("name"), fields.entry("name")
         entry = fields.entry("value")
         fields.done()
+        field = None
         if name and "." not in name:
             fields.problem(
                 fields.place,
@@ -219,7 +269,9 @@ def _memory(reading: _Reading) -> Expectation:
                 f"'{name}' names no field",
                 "write <skill>.<field> or project.<field>",
             )
-        value = None if entry is None else as_json(entry.value)
+        elif written is not None:
+            field = reading.checks.field(name, written.value.place)
+        value = None if entry is None else reading.checks.value(entry, name, field)
         values.append(MemoryValue(name, value, entry is None))
     negated = reading.kind == "memory_was_not_set"
     return MemoryWas(kind=reading.kind, place=reading.place, values=tuple(values), negated=negated)
@@ -227,20 +279,27 @@ def _memory(reading: _Reading) -> Expectation:
 
 def _heard(reading: _Reading) -> Expectation:
     fields = reading.fields("text")
-    rule = _rule(fields, response=False)
+    rule = _rule(reading, fields, response=False)
     if reading.kind == "not_heard":
         least, most = 0, 0
     else:
         most = _count(fields, "at_most")
         written = _count(fields, "at_least")
         least = written if written is not None else (0 if most == 0 else 1)
+        if most is not None and most < least:
+            fields.problem(
+                reading.place,
+                "out_of_range",
+                f"'{fields.path('at_most')}' is less than 'at_least', so nothing can be that often",
+                "write a larger one, or take one of them away",
+            )
     fields.done()
     return Heard(kind=reading.kind, place=reading.place, rule=rule, at_least=least, at_most=most)
 
 
 def _said(reading: _Reading) -> Expectation:
     fields = reading.fields("text")
-    rule = _rule(fields, response=True)
+    rule = _rule(reading, fields, response=True)
     fields.done()
     negated = reading.kind == "bot_did_not_utter"
     return Said(kind=reading.kind, place=reading.place, rule=rule, negated=negated)
@@ -252,7 +311,7 @@ def _interrupted(reading: _Reading) -> Expectation:
         kind=reading.kind,
         place=reading.place,
         within_ms=fields.number("within_ms", 0.0, _MOST_MS),
-        during=fields.text("during"),
+        during=reading.during(fields),
         times=_count(fields, "times"),
         negated=reading.kind == "not_interrupted",
     )
@@ -262,7 +321,7 @@ def _interrupted(reading: _Reading) -> Expectation:
 
 def _interrupted_at(reading: _Reading) -> Expectation | None:
     fields = reading.fields()
-    say, response = fields.text("say"), fields.text("response")
+    say, response = fields.text("say"), reading.response(fields)
     heard = _pattern(fields, "heard_matches")
     if heard is None and fields.entry("heard_matches") is None:
         fields.problem(
@@ -280,7 +339,7 @@ def _interrupted_at(reading: _Reading) -> Expectation | None:
 
 def _skill(reading: _Reading) -> Expectation:
     fields = reading.fields("skill")
-    skill = fields.required_text("skill")
+    skill = reading.skill(fields, "skill")
     fields.done()
     how = _SKILLS[reading.kind]
     match how:
@@ -293,7 +352,7 @@ def _skill(reading: _Reading) -> Expectation:
 def _confirmation(reading: _Reading) -> Expectation:
     fields = reading.fields("tool")
     answered = reading.kind == "confirmation_answered"
-    tool = fields.required_text("tool")
+    tool = reading.tool(fields, "tool")
     confirmed = None
     if answered and fields.node("confirmed") is not None:
         confirmed = fields.flag("confirmed", True)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from runtime.agent import Json
 from runtime.errors import Place
 from voice.replay.at import At
+from voice.replay.starts import WALL_START
 
 __all__ = [
     "Act",
@@ -308,6 +309,8 @@ class Scenario:
     """How long the caller stays on the line when all is said and quiet."""
     limit_ms: float = 600_000.0
     """Longest call, in its own time."""
+    wall_start: float = WALL_START
+    """Unix time at the connect: the day and hour that the conversation is told."""
 
     @property
     def needs_ears(self) -> bool:

@@ -4,37 +4,29 @@ Owns the top of a file and its set-up. The caller's lines are ``caller_reader``,
 ``expect_reader``; how YAML is read, and what a problem looks like, is ``runtime.project``.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping as MappingABC
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from runtime.agent import Json
 from runtime.errors import Place, ProjectError
-from runtime.models.scripted_model import parse_steps
 from runtime.project.fields import Fields
-from runtime.project.problems import Problems, nearest
-from runtime.project.yaml_nodes import (
-    Entry,
-    Node,
-    Scalar,
-    Sequence,
-    as_bool,
-    as_int,
-    as_json,
-    as_number,
-)
+from runtime.project.problems import Problems
+from runtime.project.yaml_nodes import Mapping, Node, Scalar, as_json
 from runtime.project.yaml_source import MAX_BYTES, read_yaml
 from voice.replay.scenarios.caller_reader import read_caller
 from voice.replay.scenarios.expect_reader import read_expectations
 from voice.replay.scenarios.model import ModelScript, Says, Scenario, Seed, Taps, Types
+from voice.replay.scenarios.names import NameChecks, Names
+from voice.replay.starts import WALL_START, StartError, parse_date, parse_start
 
-if TYPE_CHECKING:
-    from runtime.project.model import MemoryField
-
-__all__ = ["FOLDER", "find_files", "read_scenario", "read_scenarios", "typed"]
+__all__ = ["FOLDER", "find_files", "read_scenario", "read_scenarios"]
 
 FOLDER: Final = "scenarios"
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _MOST_STAY_MS: Final = 600_000
+_LEAST_LIMIT_MS: Final = 1000
 _MOST_LIMIT_MS: Final = 7_200_000
 _MOST_METADATA_CHARS: Final = 4000
 
@@ -48,15 +40,15 @@ def find_files(root: Path) -> tuple[Path, ...]:
 def read_scenarios(
     files: tuple[Path, ...],
     root: Path,
-    memory: tuple["MemoryField", ...],
-    env: Mapping[str, str],
+    names: Names | None,
+    env: MappingABC[str, str],
 ) -> tuple[Scenario, ...]:
     """Read and check files.
 
     Args:
         files: the files, in the order in which they are to be run.
         root: the project's folder; messages name files relative to it.
-        memory: the fields that the project declares.
+        names: what the project has; None = it can't be loaded, so no name is looked at.
         env: fills ``${VAR}``.
 
     Raises:
@@ -70,7 +62,7 @@ def read_scenarios(
         data = _bytes(path, name, problems)
         if data is None:
             continue
-        scenario = read_scenario(data, name, path.parent, memory, problems, env)
+        scenario = read_scenario(data, name, path.parent, names, problems, env)
         if scenario.name and scenario.name in first:
             problems.add(
                 scenario.place,
@@ -89,9 +81,9 @@ def read_scenario(
     data: bytes,
     file: str,
     folder: Path,
-    memory: tuple["MemoryField", ...],
+    names: Names | None,
     problems: Problems,
-    env: Mapping[str, str],
+    env: MappingABC[str, str],
 ) -> Scenario:
     """Read one file; what is wrong goes into ``problems``.
 
@@ -99,28 +91,30 @@ def read_scenario(
         data: the file.
         file: how messages name it.
         folder: where the sounds it names are looked for.
-        memory: the fields that the project declares.
+        names: what the project has; None = it can't be loaded, so no name is looked at.
         problems: takes what is wrong.
         env: fills ``${VAR}``.
     """
     top = Fields(read_yaml(data, file, problems, env), problems, "", Place(file))
     name = top.required_text("name")
     name_entry = top.entry("name")
-    caller = read_caller(top.items("caller"), folder, problems)
+    checks = NameChecks(names, problems)
+    caller = read_caller(top.items("caller"), folder, problems, checks)
     needs_web = any(isinstance(act.what, Types | Taps) for act in caller)
     scenario = Scenario(
         name=name,
         file=file,
         place=name_entry.value.place if name_entry else Place(file),
-        language=top.text("language"),
+        language=_language(top),
         metadata=_metadata(top),
         channel=_channel(top, needs_web),
-        seeds=_seeds(top, memory, problems),
-        model=_model(top, problems),
+        seeds=_seeds(top, checks),
+        model=_model(top, problems, checks),
         caller=caller,
-        expect=read_expectations(top.items("expect"), problems),
+        expect=read_expectations(top.items("expect"), problems, checks),
         stay_ms=top.seconds_ms("stay", 3000, _MOST_STAY_MS),
-        limit_ms=top.seconds_ms("limit", 600_000, _MOST_LIMIT_MS),
+        limit_ms=_limit_ms(top),
+        wall_start=_wall_start(top),
     )
     top.done()
     _check_ears(scenario, problems)
@@ -136,12 +130,58 @@ def _named(path: Path, root: Path) -> str:
 
 def _bytes(path: Path, name: str, problems: Problems) -> bytes | None:
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(0, "it is no file")
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         problems.add(Place(name), "unreadable", f"the file can't be read: {reason}", "name another")
         return None
+
+
+def _language(top: Fields) -> str | None:
+    language, entry = top.text("language"), top.entry("language")
+    if language is not None and entry is not None and not _LANGUAGE.fullmatch(language):
+        top.problem(
+            entry.value.place, "unknown_value", f"'{language}' is no language", "write en or de-CH"
+        )
+    return language
+
+
+def _limit_ms(top: Fields) -> int:
+    limit_ms, entry = top.seconds_ms("limit", 600_000, _MOST_LIMIT_MS), top.entry("limit")
+    if entry is not None and limit_ms < _LEAST_LIMIT_MS:
+        top.problem(
+            entry.value.place,
+            "out_of_range",
+            "'limit' is so short that no call can happen",
+            f"write {_LEAST_LIMIT_MS // 1000} to {_MOST_LIMIT_MS // 1000} seconds",
+        )
+    return limit_ms
+
+
+def _wall_start(top: Fields) -> float:
+    """When the call happens: ``date`` or ``starts_at``."""
+    found = WALL_START
+    day, starts_at = top.text("date"), top.text("starts_at")
+    for key, text, parse in (("date", day, parse_date), ("starts_at", starts_at, parse_start)):
+        entry = top.entry(key)
+        if text is None or entry is None:
+            continue
+        try:
+            found = parse(text)
+        except StartError as error:
+            top.problem(entry.value.place, "bad_date", f"'{key}': {error}")
+    both = top.entry("starts_at")
+    if day is not None and starts_at is not None and both is not None:
+        top.problem(
+            both.place,
+            "duplicate_key",
+            "'starts_at' says the day as well as 'date'",
+            "keep one of them",
+        )
+    return found
 
 
 def _metadata(top: Fields) -> tuple[tuple[str, str], ...]:
@@ -200,90 +240,26 @@ def _check_ears(scenario: Scenario, problems: Problems) -> None:
 # ------------------------------------------------------------------ setup
 
 
-def _seeds(top: Fields, memory: tuple["MemoryField", ...], problems: Problems) -> tuple[Seed, ...]:
+def _seeds(top: Fields, checks: NameChecks) -> tuple[Seed, ...]:
     setup = top.section("setup")
-    section = setup.section("memory")
-    known = {f"{field.namespace}.{field.name}": field for field in memory}
     found: list[Seed] = []
-    for entry in section.keys():
-        field = known.get(entry.key)
-        if field is None:
-            close = nearest(entry.key, known)
-            problems.add(
-                entry.place,
-                "unknown_memory",
-                f"the project has no memory field '{entry.key}'",
-                f"did you mean '{close}'?" if close else "write <skill>.<field> or project.<field>",
-            )
-            continue
-        if _fits(entry, field, problems):
-            found.append(Seed(field.namespace, field.name, typed(entry.value, field)))
+    for entry in setup.section("memory").keys():
+        field = checks.field(entry.key, entry.place)
+        value = checks.value(entry, entry.key, field)
+        if field is not None:
+            found.append(Seed(field.namespace, field.name, value))
     setup.done()
     return tuple(found)
 
 
-def _fits(entry: Entry, field: "MemoryField", problems: Problems) -> bool:
-    node = entry.value
-    is_null = isinstance(node, Scalar) and node.is_null
-    if is_null or typed(node, field) is not None:
-        return True
-    wanted = {
-        "categorical": "one of " + ", ".join(field.enum_values),
-        "bool": "true or false",
-        "list": "a list",
-    }.get(field.type, f"a {field.type}")
-    problems.add(
-        node.place, "wrong_type", f"'{entry.key}' must be {wanted}", f"the field is {field.type}"
-    )
-    return False
-
-
-def typed(node: Node, field: "MemoryField") -> Json:
-    """Return a written value in the field's type; None when it is empty or does not fit."""
-    if isinstance(node, Scalar) and node.is_null:
-        return None
-    match field.type, node:
-        case "text", Scalar(text=text):
-            return text
-        case "categorical", Scalar(text=text):
-            return text if text in field.enum_values else None
-        case "bool", Scalar():
-            return as_bool(node)
-        case "int", Scalar():
-            return as_int(node)
-        case "float", Scalar():
-            number = as_number(node)
-            return None if number is None else float(number)
-        case ("list", Sequence()) | (("json" | "any"), _):
-            return as_json(node)
-        case _:
-            return None
-
-
-def _model(top: Fields, problems: Problems) -> ModelScript | None:
+def _model(top: Fields, problems: Problems, checks: NameChecks) -> ModelScript | None:
     if top.node("model") is None:
         return None
     section = top.section("model")
     section.choice("provider", ("scripted",), "scripted")
     repeat_last = section.flag("repeat_last", False)
-    steps: list[dict[str, Json]] = []
     items = section.items("steps")
-    for item in items:
-        step = as_json(item)
-        try:
-            if not isinstance(step, dict):
-                raise ValueError("a step is a block of keys")
-            parse_steps([step])
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            problems.add(
-                item.place,
-                "bad_step",
-                f"the step can't be read: {error}",
-                "write say: <text>, call: {name: …, arguments: {…}}, wait: <seconds> or "
-                "fail: <message>",
-            )
-        else:
-            steps.append(step)
+    steps = [step for item in items if (step := _step(item, problems, checks)) is not None]
     section.done()
     if not items:
         section.problem(
@@ -293,3 +269,38 @@ def _model(top: Fields, problems: Problems) -> ModelScript | None:
             "list what the model answers, or leave 'model' out for the project's own",
         )
     return ModelScript(tuple(steps), repeat_last)
+
+
+def _step(item: Node, problems: Problems, checks: NameChecks) -> dict[str, Json] | None:
+    from runtime.models.scripted_model import parse_steps  # few scenarios have a script
+
+    step = as_json(item)
+    try:
+        if not isinstance(step, dict):
+            raise ValueError("a step is a block of keys")
+        parse_steps([step])
+    except ValueError as error:
+        problems.add(
+            item.place,
+            "bad_step",
+            f"the step can't be read: {error}",
+            "write say: <text>, call: {name: …, arguments: {…}}, wait: <seconds> or "
+            "fail: <message>",
+        )
+        return None
+    match step.get("call"):
+        case str(name) | {"name": str(name)}:
+            checks.called(name, _place_of(item, "call", "name"))
+        case _:
+            pass
+    return step
+
+
+def _place_of(node: Node, *keys: str) -> Place:
+    """Where the value of nested keys stands, as deep as they were written."""
+    for key in keys:
+        entry = node.get(key) if isinstance(node, Mapping) else None
+        if entry is None:
+            break
+        node = entry.value
+    return node.place

@@ -58,6 +58,26 @@ class WallWatch:
         self._thread = thread
         self._stop = threading.Event()
         self._held: dict[str, float] = {}
+        self._rang: str | None = None
+
+    def ring(self, frame: FrameType | None) -> None:
+        """Note that the time is over, and end what runs.
+
+        Raises:
+            OutOfTimeError: always; names what ran when the time was over first.
+        """
+        if self._rang is None:
+            self._rang = self.place_in(frame)
+        self.check()
+
+    def check(self) -> None:
+        """See that the time was never over: what ran then may have kept it to itself.
+
+        Raises:
+            OutOfTimeError: it was.
+        """
+        if self._rang is not None:
+            raise OutOfTimeError(self._rang)
 
     @property
     def held(self) -> tuple[Held, ...]:
@@ -126,24 +146,20 @@ def _alarm(watch: WallWatch, limit_s: float) -> Generator[None]:
         yield
         return
 
-    rung: list[str] = []
-
     def ring(_: int, frame: FrameType | None) -> None:
-        rung.append(watch.place_in(frame))
-        raise OutOfTimeError(rung[0])
+        watch.ring(frame)
 
     begun = time.perf_counter()
     before = signal.signal(signal.SIGALRM, ring)
     left_s, every_s = signal.setitimer(signal.ITIMER_REAL, limit_s, _AGAIN_S)
     try:
         yield
-    except BaseException:
-        if rung:  # whatever it became on its way out
-            raise OutOfTimeError(rung[0]) from None
+        watch.check()  # somebody may have taken it for a failure of their own
+    except OutOfTimeError:
         raise
-    else:
-        if rung:  # somebody took it for a failure of their own
-            raise OutOfTimeError(rung[0])
+    except BaseException:
+        watch.check()  # whatever it became on its way out
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)

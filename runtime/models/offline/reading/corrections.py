@@ -3,6 +3,7 @@
 Owns ``is_correction``. Reading the value out of the remainder is for the reader of its kind.
 """
 
+from runtime.models.offline.reading.denials import find_denials
 from runtime.models.offline.reading.english import ENGLISH
 from runtime.models.offline.reading.found import Found
 from runtime.models.offline.reading.lexicon import Lexicon
@@ -28,6 +29,9 @@ def is_correction(text: str, lexicon: Lexicon = ENGLISH) -> Found[str] | None:
     tokens = tokenize(text)
     at = lexicon.filler_phrases.skip(tokens, 0)
     begins, strong = _leads(tokens, at, lexicon)
+    if tokens.norm(at) == lexicon.denial.refusal and begins > at:
+        if find_denials(tokens, lexicon).cues[at]:  # "no insurance needed" corrects nothing
+            return None
     instead = _instead(tokens, begins, lexicon)
     if instead is not None:
         return _result(tokens, instead, lexicon, 0.85)

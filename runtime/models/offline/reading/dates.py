@@ -6,8 +6,10 @@ date that is passed in. Times of day are in ``times.py``.
 
 import calendar
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
 
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.reading.english import ENGLISH
 from runtime.models.offline.reading.found import Found
 from runtime.models.offline.reading.lexicon import Lexicon
@@ -21,10 +23,18 @@ _NUMERIC = re.compile(r"(?<![\d.,/-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{
 _SHORT = re.compile(r"(?<![\d.,/-])(\d{1,2})/(\d{1,2})(?![\d/])")
 _MOST_COUNT = 5000
 _Span = tuple[date, int, int, float]
+_Reader = Callable[[Tokens, int, date, Lexicon, bool], _Span | None]
+_DEADLINES = frozenset({"by", "from", "until", "till", "since"})
+"""A date behind one of them is one all the same: "I need it by Friday"."""
 
 
 def read_date(
-    text: str, today: date, lexicon: Lexicon = ENGLISH, *, past: bool = False
+    text: str,
+    today: date,
+    lexicon: Lexicon = ENGLISH,
+    *,
+    past: bool = False,
+    birth: bool = False,
 ) -> Found[str] | None:
     """Find a date and return it in ISO form.
 
@@ -32,13 +42,36 @@ def read_date(
     today itself), with ``past`` the last one before. "This Friday" may be today; "next Friday" is
     the one of the week that begins next Monday. Years of two digits lie at most ten years ahead.
     Dates in numbers ("3/5", "three five ninety") are read in the lexicon's order, unless only the
-    other fits.
+    other fits: ``12/03/1985`` is the third of December for ``en`` and ``en-US``, the twelfth of
+    March for ``en-GB`` and most other languages. With full stops the day comes first everywhere.
+
+    None where a date is denied ("not on Monday", "any day but Friday"), where two were said that
+    differ ("tomorrow or Friday"), and where one is only a bound ("before Friday") or stands for
+    many ("every Friday"). With ``birth`` it is a date of birth: no weekday, no day near today, and
+    none to come.
     """
-    text = text[:MOST_CHARS]
+    text = affirmed(text[:MOST_CHARS], lexicon)
+    past = past or birth
     try:
-        return _written(text, today, lexicon, past) or _spoken(text, today, lexicon, past)
+        found = _written(text, today, lexicon, past) or _spoken(text, today, lexicon, past, birth)
     except (ValueError, OverflowError):
         return None  # past the calendar's end
+    if found is None or (birth and found.value > today.isoformat()):
+        return None
+    return None if _is_open(text, found, lexicon) else found
+
+
+def _is_open(text: str, found: Found[str], lexicon: Lexicon) -> bool:
+    """Whether the words beside a date make it one of several: "tomorrow or so", "before Friday"."""
+    tokens = tokenize(text)
+    first = next((n for n, t in enumerate(tokens.words) if t.end > found.start), 0)
+    after = next((n for n, t in enumerate(tokens.words) if t.start >= found.end), len(tokens))
+    alternative, before = lexicon.alternative, tokens.norm(first - 1)
+    if alternative and (tokens.norm(after) == alternative or (before == alternative and first > 1)):
+        return True
+    if before in ("the", "this", "next", "coming"):
+        before = tokens.norm(first - 2)
+    return before in lexicon.bounds - _DEADLINES
 
 
 def _found(span: _Span, tokens: Tokens) -> Found[str]:
@@ -50,25 +83,26 @@ def _found(span: _Span, tokens: Tokens) -> Found[str]:
 
 
 def _written(text: str, today: date, lexicon: Lexicon, past: bool) -> Found[str] | None:
-    if (match := _ISO.search(text)) is not None:
+    found: list[Found[str]] = []
+    for match in _ISO.finditer(text):
         value = _date(int(match[1]), int(match[2]), int(match[3]))
         if value is not None:
-            return Found(value.isoformat(), match.start(), match.end(), 0.98)
-    if (match := _NUMERIC.search(text)) is not None:
+            found.append(Found(value.isoformat(), match.start(), match.end(), 0.98))
+    for match in _NUMERIC.finditer(text):
         year = _year(match[4], today)
         # A full stop between the numbers is written where the day comes first.
         day_first = lexicon.day_first or match[2] == "."
         value, confidence = _ordered(int(match[1]), int(match[3]), year, day_first)
         if value is not None:
-            return Found(value.isoformat(), match.start(), match.end(), confidence)
-    if (match := _SHORT.search(text)) is not None:
+            found.append(Found(value.isoformat(), match.start(), match.end(), confidence))
+    for match in _SHORT.finditer(text):
         month, day = (match[2], match[1]) if lexicon.day_first else (match[1], match[2])
         if int(month) > 12:
             month, day = day, month
         value = _without_year(int(month), int(day), today, past)
         if value is not None:
-            return Found(value.isoformat(), match.start(), match.end(), 0.7)
-    return None
+            found.append(Found(value.isoformat(), match.start(), match.end(), 0.7))
+    return found[0] if len({one.value for one in found}) == 1 else None
 
 
 def _date(year: int, month: int, day: int) -> date | None:
@@ -106,19 +140,54 @@ def _without_year(month: int, day: int, today: date, past: bool) -> date | None:
 # ----------------------------------------------------------------------------------- in words
 
 
-def _spoken(text: str, today: date, lexicon: Lexicon, past: bool) -> Found[str] | None:
+def _spoken(text: str, today: date, lexicon: Lexicon, past: bool, birth: bool) -> Found[str] | None:
     tokens = tokenize(text)
-    for read in (_with_month, _span_of_time, _near_day, _weekday):
-        for at in range(len(tokens)):
-            span = read(tokens, at, today, lexicon, past)
-            if span is not None:
-                return _found(span, tokens)
+    used: set[int] = set()
+    spans: list[_Span] = []
+    near = (_span_of_time, _near_day, _weekday)
+    for read in (_with_month, *near):
+        for span in _spans(read, tokens, today, lexicon, past, used):
+            if read is not _weekday or not _agrees(span, spans, tokens, lexicon):
+                spans += [] if birth and read in near else [span]
+    if spans:
+        beside = [
+            span
+            for span in _spans(_day_of_month, tokens, today, lexicon, past, used)
+            if any(span[1] == other[2] for other in spans)
+        ]
+        return _only(spans + beside, tokens)
     for read in (_in_numbers, _day_of_month):
-        for at in range(len(tokens)):
-            span = read(tokens, at, today, lexicon, past)
-            if span is not None:
-                return _found(span, tokens)
+        if found := _spans(read, tokens, today, lexicon, past, used):
+            return _only(found, tokens)
     return None
+
+
+def _spans(
+    read: _Reader, tokens: Tokens, today: date, lexicon: Lexicon, past: bool, used: set[int]
+) -> list[_Span]:
+    """What a reader finds in tokens that no other found something in."""
+    found: list[_Span] = []
+    for at in range(len(tokens)):
+        span = None if at in used else read(tokens, at, today, lexicon, past)
+        if span is not None and not used & set(range(span[1], span[2])):
+            found.append(span)
+            used |= set(range(span[1], span[2]))
+    return found
+
+
+def _only(spans: list[_Span], tokens: Tokens) -> Found[str] | None:
+    """The first one where all are the same day."""
+    if len({span[0] for span in spans}) > 1:
+        return None
+    return _found(min(spans, key=lambda span: span[1]), tokens)
+
+
+def _agrees(span: _Span, others: list[_Span], tokens: Tokens, lexicon: Lexicon) -> bool:
+    """Whether a weekday only says more about a date beside it: "Friday, the third of May"."""
+    if span[2] - span[1] > 1:
+        return False
+    weekday = lexicon.weekdays[tokens.norm(span[1]).removesuffix("'s")]
+    return any(other[0].weekday() == weekday for other in others)
 
 
 def _day(tokens: Tokens, at: int, lexicon: Lexicon) -> tuple[int, int] | None:
@@ -256,6 +325,8 @@ def _near_day(tokens: Tokens, at: int, today: date, lexicon: Lexicon, past: bool
 
 def _weekday(tokens: Tokens, at: int, today: date, lexicon: Lexicon, past: bool) -> _Span | None:
     """Read "Friday", "this Friday", "next Friday", "Friday next week", "Friday week"."""
+    if tokens.norm(at - 1) in lexicon.recurring:
+        return None
     which = tokens.norm(at) if tokens.norm(at) in ("this", "next", "last", "coming") else ""
     named = at + bool(which)
     wanted = lexicon.weekdays.get(tokens.norm(named).removesuffix("'s"))

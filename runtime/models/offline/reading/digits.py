@@ -12,7 +12,7 @@ from runtime.models.offline.reading.lexicon import Lexicon
 from runtime.models.offline.reading.numbers import below_hundred
 from runtime.models.offline.reading.tokens import Tokens, tokenize
 
-__all__ = ["digit_piece", "read_digits"]
+__all__ = ["digit_piece", "in_two_parts", "read_digits"]
 
 
 _MOST_LEADING = 8
@@ -41,6 +41,23 @@ def read_digits(
     if not runs or (length is not None and not any(len(r.digits) == length for r in runs)):
         return _second_look(tokens, length, lexicon, runs)
     return _result(tokens, _best(runs, length), len(runs))
+
+
+def in_two_parts(first: str, text: str, length: int, lexicon: Lexicon = ENGLISH) -> str | None:
+    """Join digits that were understood with those of a text; None unless both make ``length``.
+
+    None also where the text begins with the same digits: then it may be said again, not go on; and
+    where it has more than one row of digits, or takes something back.
+    """
+    tokens = tokenize(text)
+    missing = length - len(first)
+    if missing <= 0 or len(_runs(tokens, lexicon, compounds=True, alike=False)) != 1:
+        return None
+    takes_back = lexicon.correction_phrases.match(tokens, lexicon.filler_phrases.skip(tokens, 0))
+    second = read_digits(text, missing, lexicon)
+    if second is None or takes_back is not None or second.value[:2] == first[:2]:
+        return None
+    return first + second.value
 
 
 def _second_look(

@@ -3,6 +3,7 @@
 Owns the word lists of ``ENGLISH``; the phrases of talk are in ``english_talk.py``.
 """
 
+from runtime.models.offline.reading import english_denial as denial
 from runtime.models.offline.reading import english_talk as talk
 from runtime.models.offline.reading.lexicon import Lexicon
 
@@ -303,4 +304,15 @@ ENGLISH = Lexicon(
         "6th": 6,
     },
     number_nouns=frozenset({"number", "option", "choice", "answer"}),
+    question_noise=frozenset(
+        "by was were did do does has had have been there then within some you your".split()
+    ),
+    denial=denial.ENGLISH_DENIAL,
+    alternative="or",
+    bounds=frozenset({"before", "after", "until", "till", "by", "from", "since", "than"}),
+    number_bounds=frozenset("than over under above below between least most".split()),
+    recurring=frozenset({"every", "each", "any", "some", "a", "most"}),
+    forms=denial.FORMS,
+    senses=denial.SENSES,
+    denied_senses=denial.DENIED_SENSES,
 )

@@ -69,6 +69,9 @@ class Choice:
     value: Json
     labels: tuple[str, ...]
     """What it may be called; the first is how it is said."""
+    asked_with: str = ""
+    """The words of the question that stand for it: "in two days". They count only for a caller who
+    says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

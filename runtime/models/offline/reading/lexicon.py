@@ -2,13 +2,16 @@
 
 Owns the shape of the record and which one a language tag gets. English is packaged
 (``english.py``); any other language gets a bare record, with which digits, written dates, times,
-addresses and labels of choices are read, and no number words.
+addresses and labels of choices are read, and no number words; of some, words that deny.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from runtime.models.offline.reading.denial_words import DenialWords
+from runtime.models.offline.reading.forms import Sense, form_of
+from runtime.models.offline.reading.other_denial import OTHER_DENIALS
 from runtime.models.offline.reading.tokens import Phrases
 
 __all__ = ["Lexicon", "lexicon_for"]
@@ -24,6 +27,13 @@ def _no_words() -> Mapping[str, str]:
 
 def _no_phrases() -> Mapping[str, tuple[str, ...]]:
     return {}
+
+
+def _no_senses() -> Mapping[str, Sense]:
+    return {}
+
+
+_NOTHING_DENIED = DenialWords()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +118,33 @@ class Lexicon:
     """first = 1, last = -1"""
     number_nouns: frozenset[str] = frozenset()
     """option, number: what a position is counted by"""
+    question_noise: frozenset[str] = frozenset()
+    """Words that say nothing where the question's own words are said back."""
+    denial: DenialWords = _NOTHING_DENIED
+    alternative: str = ""
+    """or"""
+    bounds: frozenset[str] = frozenset()
+    """before, after: a time behind one of them is no answer by itself."""
+    number_bounds: frozenset[str] = frozenset()
+    """over, than: the same for a number."""
+    recurring: frozenset[str] = frozenset()
+    """every, any: no one day is meant by a weekday behind one of them."""
+    forms: Mapping[str, str] = field(default_factory=_no_words)
+    """Irregular forms of verbs: broke, broken: break"""
+    senses: Mapping[str, str] = field(default_factory=_no_words)
+    """Words that stand for one another, by a name of their own."""
+    denied_senses: Mapping[str, Sense] = field(default_factory=_no_senses)
+    """The same for words that were denied."""
+
+    @cached_property
+    def senses_by_form(self) -> Mapping[str, str]:
+        """``senses`` by the form that ``form_of`` gives."""
+        return {form_of(word, self.forms): sense for word, sense in self.senses.items()}
+
+    @cached_property
+    def denied_senses_by_form(self) -> Mapping[str, Sense]:
+        """``denied_senses`` by the form that ``form_of`` gives."""
+        return {form_of(word, self.forms): sense for word, sense in self.denied_senses.items()}
 
     @cached_property
     def filler_phrases(self) -> Phrases:
@@ -172,7 +209,8 @@ class Lexicon:
 def lexicon_for(language: str) -> Lexicon:
     """Return the words of a BCP 47 tag, bare for a language that is not packaged.
 
-    English reads ``3/5`` with the month first, except in the regions that put the day first.
+    English reads ``3/5`` with the month first (``en``, ``en-US``), except in the regions that put
+    the day first: ``en-GB``, Ireland, Australia, New Zealand, India, South Africa.
     """
     from runtime.models.offline.reading.english import ENGLISH
 
@@ -181,4 +219,8 @@ def lexicon_for(language: str) -> Lexicon:
     if base in ("", "en"):
         day_first = region in ("gb", "ie", "au", "nz", "in", "za")
         return replace(ENGLISH, language=tag or "en", day_first=day_first)
-    return Lexicon(language=tag, day_first=base not in ("zh", "ja", "ko", "hu", "lt"))
+    return Lexicon(
+        language=tag,
+        day_first=base not in ("zh", "ja", "ko", "hu", "lt"),
+        denial=OTHER_DENIALS.get(base, _NOTHING_DENIED),
+    )

@@ -4,6 +4,7 @@ Owns ``read_time``. Dates are in ``dates.py``.
 """
 
 import re
+from dataclasses import dataclass
 
 from runtime.models.offline.reading.english import ENGLISH
 from runtime.models.offline.reading.found import Found
@@ -11,12 +12,94 @@ from runtime.models.offline.reading.lexicon import Lexicon
 from runtime.models.offline.reading.numbers import below_hundred, numeral, ordinal
 from runtime.models.offline.reading.tokens import MOST_CHARS, Tokens, tokenize
 
-__all__ = ["read_time"]
+__all__ = ["ClockSpan", "clock_spans", "read_time"]
 
 _CLOCK = re.compile(r"(?<![\d:.,/])(\d{1,2})[:.h](\d{2})(?![\d:./])")
 _LEADS = frozenset({"at", "around", "about", "by", "from", "until", "till", "after", "before"})
 _Clock = tuple[int, int, int, int, float]
 """Hour, minute, first token, the place after, confidence."""
+_RELATIVE = frozenset({"half", "quarter"})
+_AT = frozenset({"at"})
+_PERIOD = 12 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSpan:
+    """A time of day at ``words[first:after]``, parts of the day left out."""
+
+    minutes: int
+    """Since midnight or noon, 0..719: callers seldom say which."""
+    first: int
+    after: int
+    is_bound: bool
+    """Only what lies before or after it is meant."""
+
+
+def clock_spans(tokens: Tokens, lexicon: Lexicon = ENGLISH, *, loose: bool) -> list[ClockSpan]:
+    """All times of day of a text, from the left.
+
+    Args:
+        tokens: What was said.
+        lexicon: The language.
+        loose: Times are talked about: a bare "nine" is one. Else only what nothing but a time can
+            be: "nine o'clock", "half past nine", "9:00".
+    """
+    found: list[ClockSpan] = []
+    at = 0
+    while at < len(tokens):
+        clock = _clock_at(tokens, at, lexicon, loose)
+        if clock is None or clock[0] > 24 or clock[1] > 59:
+            at += 1
+            continue
+        first, after = at, max(clock[3], at + 1)
+        is_bound = tokens.norm(first - 1) in lexicon.bounds and tokens.joins(first)
+        found.append(ClockSpan((clock[0] * 60 + clock[1]) % _PERIOD, first, after, is_bound))
+        at = after
+    return found
+
+
+def _may_begin(tokens: Tokens, at: int, lexicon: Lexicon) -> bool:
+    word = tokens.norm(at)
+    return (
+        tokens.words[at].kind == "number"
+        or word in lexicon.units
+        or word in lexicon.teens
+        or word in lexicon.tens
+        or word in _RELATIVE
+        or word in lexicon.articles
+        or word in lexicon.clock_words
+        or word in lexicon.zero_letters
+    )
+
+
+def _clock_at(tokens: Tokens, at: int, lexicon: Lexicon, loose: bool) -> _Clock | None:
+    if not _may_begin(tokens, at, lexicon):
+        return None
+    token = tokens.words[at]
+    if token.kind == "number" and (match := _CLOCK.match(tokens.text, token.start)) is not None:
+        after = next((n for n in range(at, len(tokens)) if tokens.words[n].start >= match.end()),
+                     len(tokens))  # fmt: skip
+        if ":" in match[0] or loose:
+            return int(match[1]), int(match[2]), at, after, 0.9
+    begin = at + (tokens.norm(at) in lexicon.articles)
+    relative = _relative(tokens, at, lexicon)
+    if relative is not None:
+        says_past = any(tokens.norm(n) in ("past", "after") for n in range(at, relative[3]))
+        if loose or says_past or tokens.norm(begin) in _RELATIVE:
+            return relative
+    clock = _named(tokens, at, lexicon) or _marked(tokens, at, lexicon)
+    if clock is not None or not loose:
+        led = clock is None and tokens.norm(at - 1) in _AT
+        bare = _bare(tokens, at, lexicon) if led else None
+        return bare if bare is not None and bare[3] > at else clock
+    if tokens.norm(at - 1) in lexicon.number_nouns or ordinal(tokens, at, lexicon) is not None:
+        return None
+    clock = _bare(tokens, at, lexicon)
+    if clock is None or tokens.norm(clock[3]) in lexicon.periods:
+        return None
+    # "The gold one": a thing, unless nothing else was said or "at" stands before it.
+    is_one = clock[0] == 1 and clock[3] == at + 1 and token.kind == "word"
+    return None if is_one and len(tokens) > 1 and tokens.norm(at - 1) not in _LEADS else clock
 
 
 def read_time(text: str, lexicon: Lexicon = ENGLISH) -> Found[str] | None:

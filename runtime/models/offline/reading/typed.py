@@ -5,7 +5,8 @@ and ``cleaned``. Whether the value may be written is the engine's.
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import cast
 
@@ -13,7 +14,9 @@ from runtime.agent import Expect, Json
 from runtime.models.offline.reading.amounts import has_money, read_amount
 from runtime.models.offline.reading.answers import read_yes_no
 from runtime.models.offline.reading.choices import read_choice
+from runtime.models.offline.reading.corrections import is_correction
 from runtime.models.offline.reading.dates import read_date
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.reading.digits import read_digits
 from runtime.models.offline.reading.english import ENGLISH
 from runtime.models.offline.reading.found import Choice, Found
@@ -25,9 +28,11 @@ from runtime.models.offline.reading.tokens import Tokens, tokenize
 
 __all__ = ["cleaned", "read_for_type"]
 
+_NumberReader = Callable[[str, Lexicon], Found[int] | Found[int | float] | None]
 _OPEN = Expect()
 _MOST_LIST = 50
-_BORN = ("birth", "born", "dob")
+_BORN = re.compile(r"\b(?:birth\w*|born|dob)(?![a-z])")
+_SURE = 0.8
 
 
 def read_for_type(
@@ -42,6 +47,10 @@ def read_for_type(
     lexicon: Lexicon = ENGLISH,
 ) -> Found[Json] | None:
     """Read the value that a field takes; None when the words hold none.
+
+    A number, a date, a name, or digits that were denied ("not four") are none, and so are two
+    numbers or dates that differ, unless the second takes back the first. A field that is about a
+    birth takes no weekday and no date to come.
 
     Args:
         field_type: ``text bool int float list categorical json any``.
@@ -61,10 +70,10 @@ def read_for_type(
         case "bool":
             return _bool(text, offered, lexicon)
         case "int":
-            return _widened(_picked(text, offered, lexicon, int) or read_integer(text, lexicon))
+            return _picked(text, offered, lexicon, int) or _number(text, read_integer, lexicon)
         case "float":
             number = read_amount if has_money(text, lexicon) or _is_money(about) else read_number
-            return _widened(_picked(text, offered, lexicon, float) or number(text, lexicon))
+            return _picked(text, offered, lexicon, float) or _number(text, number, lexicon)
         case "categorical":
             return read_choice(text, offered, lexicon)
         case "list":
@@ -79,6 +88,54 @@ def read_for_type(
 
 def _widened(found: Found[int | float] | Found[int] | Found[Json] | None) -> Found[Json] | None:
     return None if found is None else Found(found.value, found.start, found.end, found.confidence)
+
+
+def _instead(text: str, lexicon: Lexicon) -> tuple[str, int] | None:
+    """What was said to stand for something before it, and where: "Tuesday, no sorry, Friday"."""
+    found = is_correction(text, lexicon)
+    if found is None or found.confidence < _SURE:
+        return None
+    return found.value, found.start
+
+
+def _moved(found: Found[Json] | None, by: int) -> Found[Json] | None:
+    if found is None:
+        return None
+    return Found(found.value, found.start + by, found.end + by, found.confidence)
+
+
+def _number(text: str, read: _NumberReader, lexicon: Lexicon) -> Found[Json] | None:
+    """A number that was not denied, and that no other one stands beside."""
+    if (instead := _instead(text, lexicon)) is not None:
+        found = _moved(_one_number(instead[0], read, lexicon), instead[1])
+        if found is not None:
+            return found
+    return _one_number(text, read, lexicon)
+
+
+def _one_number(text: str, read: _NumberReader, lexicon: Lexicon) -> Found[Json] | None:
+    text = affirmed(text, lexicon)
+    found = read(text, lexicon)
+    if found is None:
+        return None
+    tokens = tokenize(text)
+    beside = [
+        one.value
+        for one in quantities(tokens, lexicon)
+        if tokens.start(one.first) >= found.end or tokens.end(one.after) <= found.start
+    ]
+    first = next((n for n, t in enumerate(tokens.words) if t.end > found.start), 0)
+    if any(v != found.value for v in beside) or tokens.norm(first - 1) in lexicon.number_bounds:
+        return None
+    return _widened(found)
+
+
+def _dated(text: str, today: date, lexicon: Lexicon, *, birth: bool) -> Found[Json] | None:
+    if (instead := _instead(text, lexicon)) is not None:
+        found = _widened_text(read_date(instead[0], today, lexicon, birth=birth))
+        if found is not None:
+            return _moved(found, instead[1])
+    return _widened_text(read_date(text, today, lexicon, birth=birth))
 
 
 def _is_money(about: str) -> bool:
@@ -116,14 +173,14 @@ def _text(
 ) -> Found[Json] | None:
     match expect.kind:
         case "digits":
-            return _widened_text(read_digits(text, expect.length, lexicon))
+            return _widened_text(read_digits(affirmed(text, lexicon), expect.length, lexicon))
         case "spelled":
             return _widened_text(read_spelled(text, expect.length, lexicon))
         case "email":
             return _widened_text(read_email(text, lexicon))
         case "date":
-            past = any(word in about for word in _BORN)
-            return _widened_text(read_date(text, today, lexicon, past=past))
+            birth = _BORN.search(about.replace("_", " ")) is not None
+            return _dated(text, today, lexicon, birth=birth)
         case "choice":
             return read_choice(text, offered, lexicon)
         case "yes_no":
@@ -138,8 +195,11 @@ def _text(
     words = set(about.replace("_", " ").replace("-", " ").split())
     if "email" in words or "mail" in words:
         return _widened_text(read_email(text, lexicon))
-    if words & {"name", "surname"} and (name := read_name(text, lexicon)) is not None:
-        return _widened_text(name)
+    if words & {"name", "surname"}:
+        left = affirmed(text, lexicon)
+        name = read_name(left, lexicon)
+        if name is not None or left != text:
+            return _widened_text(name)
     return _widened_text(cleaned(text, lexicon))
 
 

@@ -60,3 +60,11 @@ def test_nothing_found_is_no_answer():
     assert answer_from([], "how much", "en") is None
     assert answer_from(["Express costs 12 euros."], "", "en") is None
     assert answer_from(["Express costs 12 euros."], "who painted that picture", "en") is None
+
+
+def test_how_long_it_takes_is_told_by_a_span_alone():
+    """ "Take" is in many a sentence."""
+    asked = "how long does it take? Shall I book it? takes long"
+    other = "We take all insurers, and children under eighteen."
+    assert answer_from([other], asked, "en") is None
+    assert answer_from([other, "Brakes take a day."], asked, "en") == "Brakes take a day."

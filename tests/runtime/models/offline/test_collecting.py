@@ -7,7 +7,8 @@ import pytest
 
 from runtime.agent import Expect
 from runtime.models.offline.plan import MadeCall
-from runtime.models.situation import AskedField
+from runtime.models.offline.planner import plan
+from runtime.models.situation import AskedField, ChoiceOption
 from tests.runtime.models.offline.scenes import (
     CARD,
     FLOWS,
@@ -20,6 +21,7 @@ from tests.runtime.models.offline.scenes import (
     YEAR,
     called,
     decide,
+    scene,
 )
 
 ACTIVATED = (MadeCall("activate", {"flow_id": "card_replace"}),)
@@ -198,3 +200,35 @@ def test_a_value_is_sent_in_the_type_of_its_field():
 def test_a_field_that_may_not_be_set_is_not_set():
     """The tools on offer decide."""
     assert ask("it was stolen", REASON, without=("set_fields",)).calls == ()
+
+
+def test_what_comes_with_a_yes_or_a_no_is_done_too():
+    """Another wish, or a question; the answer is set first."""
+    given: dict[str, Any] = {"flows": FLOWS, "has_knowledge": True}
+    wished = ask("yes, and also where is my new card", INSURED, **given)
+    assert called(wished) == [
+        ("set_fields", {"insured": True}),
+        ("activate", {"flow_id": "card_status"}),
+    ]
+    asked = ask("no, but can you tell me when you open", INSURED, **given)
+    assert [name for name, _ in called(asked)] == ["set_fields", "search_knowledge"]
+    assert called(ask("yes it is", INSURED, **given)) == [("set_fields", {"insured": True})]
+
+
+def test_an_earlier_value_is_corrected_by_what_answers_nothing_now():
+    """ "Friday would be better", where a number is asked for."""
+    days = tuple(ChoiceOption(d, d) for d in ("Thursday", "Friday"))
+    day = AskedField("day", "categorical", choices=days, value="Thursday")
+    for said in ("friday would be better", "can we do friday instead", "make it friday"):
+        decided = ask(said, NUMBER, correctable=(day,), has_knowledge=True)
+        assert called(decided) == [("correct", {"memory_key": "day", "value": "Friday"})]
+    wish = ask("can you change my address", NUMBER, correctable=(NAME,), has_knowledge=True)
+    assert [name for name, _ in called(wish)] == ["search_knowledge"]
+
+
+def test_a_number_that_was_said_in_part_is_gone_on_with():
+    """The caller was told how many digits are missing."""
+    one = scene("nine one three", collecting=NUMBER, question="Which number?")
+    decided = plan(replace(one, first_part="four seven two"))
+    assert called(decided) == [("set_fields", {"customer_number": "472913"})]
+    assert not plan(one).calls

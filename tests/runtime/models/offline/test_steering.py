@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from runtime.models.offline.planner import plan
 from tests.runtime.models.offline.scenes import (
     CARD,
     FLOWS,
@@ -13,6 +14,7 @@ from tests.runtime.models.offline.scenes import (
     STATUS,
     called,
     decide,
+    scene,
 )
 
 ANYTHING_ELSE = "Is there anything else I can help you with?"
@@ -44,7 +46,7 @@ def test_never_mind_cancels_the_skill():
     """With no words beside it: the project's own line says so."""
     decided = decide("never mind", skill="Cards", collecting=NUMBER, question="Which number?")
     assert called(decided) == [("cancel_skill", {})] and not decided.text
-    assert decide("never mind").text == "All right."
+    assert decide("never mind").text == "All right. Is there anything else?"
 
 
 def test_a_no_that_answers_a_question_does_not_cancel():
@@ -65,6 +67,69 @@ def test_no_after_anything_else_ends_the_call_and_yes_asks_what():
     """The line before tells what a bare yes or no means."""
     assert called(decide("no", last_line=ANYTHING_ELSE, flows=FLOWS)) == [("hang_up", {})]
     assert decide("yes please", last_line=ANYTHING_ELSE).text == "What can I do for you?"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no thanks",
+        "no thank you",
+        "no, that's all, thanks",
+        "nothing, thanks",
+        "no I'm good thanks",
+    ],
+)
+def test_a_no_with_thanks_ends_the_call_too(said: str):
+    """The thanks are not answered and the no forgotten."""
+    assert called(decide(said, last_line=ANYTHING_ELSE, flows=FLOWS)) == [("hang_up", {})]
+    asked = decide(said, last_line="Hello. What can I do for you?", flows=FLOWS)
+    assert called(asked) == [("hang_up", {})]
+
+
+def test_a_no_to_nothing_asks_whether_the_call_is_over():
+    """And a no to that ends it; a bare no to "what can I do for you?" does not."""
+    first = decide("no", last_line="Express costs 12 euros.", flows=FLOWS)
+    assert first.text == "All right. Is there anything else?" and not first.calls
+    assert called(decide("no", last_line=first.text, flows=FLOWS)) == [("hang_up", {})]
+    assert not decide("no", last_line="What can I do for you?", flows=FLOWS).calls
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["yes that would be great thanks", "yes please", "go ahead", "yes", "sure, go on", "perfect"],
+)
+def test_words_of_agreement_where_nothing_was_asked_are_answered(said: str):
+    """After an answer nobody may be left in silence; they had something in mind."""
+    decided = decide(said, last_line="Express costs 12 euros.", flows=FLOWS, has_knowledge=True)
+    assert decided.text == "What can I do for you?" and not decided.calls
+
+
+@pytest.mark.parametrize("said", ["mhm", "ok", "I see", "uh huh", "right", "ah okay"])
+def test_only_a_sound_of_listening_is_left_alone(said: str):
+    """Not where the line before asked something."""
+    assert called(decide(said, last_line="Express costs 12 euros.")) == [("listen", {})]
+    assert decide(said, last_line=ANYTHING_ELSE).calls == ()
+
+
+@pytest.mark.parametrize(
+    "said", ["speak slower", "could you speak a bit louder please", "slow down", "sorry?", "sorry"]
+)
+def test_what_was_not_understood_is_said_again(said: str):
+    """Also by who wants another voice; nobody is put through for it."""
+    decided = decide(said, last_line="It takes two days.", flows=FLOWS, has_knowledge=True)
+    assert decided.text == "It takes two days." and not decided.calls
+
+
+def test_a_wish_that_came_with_a_yes_is_done_after_it():
+    """ "Yes please, and where is my order": the yes first, then, asked what else, the order."""
+    said = "yes please, and also where is my order"
+    for before in (said, "no, where is my order"):
+        asked = scene("yes", last_line=ANYTHING_ELSE, flows=FLOWS)
+        one = replace(asked, words_before=before, has_answered=True)
+        assert called(plan(one)) == [("activate", {"flow_id": "card_status"})]
+        assert plan(replace(one, has_answered=False)).text == "What can I do for you?"
+        bare = replace(one, words_before="yes please")
+        assert plan(bare).text == "What can I do for you?"
 
 
 def test_a_backchannel_where_nothing_was_asked_is_listened_to():

@@ -1,11 +1,23 @@
 """What the caller wants, where nothing is being asked."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from runtime.models.offline.plan import MadeCall
+from runtime.models.offline.plan import MadeCall, Opening, Plan
+from runtime.models.offline.planner import plan
 from runtime.models.offline.routing import route
 from runtime.models.situation import FlowOption
-from tests.runtime.models.offline.scenes import FLOWS, REPLACE, STATUS, called, decide
+from tests.runtime.models.offline.scenes import (
+    FLOWS,
+    NUMBER,
+    REPLACE,
+    STATUS,
+    called,
+    decide,
+    scene,
+)
 
 SEARCHED = (MadeCall("search_knowledge", {"query": "q"}),)
 SHIPPING = (
@@ -126,3 +138,89 @@ def test_scores_are_a_matter_of_rare_words():
     block = FlowOption("a.b", "kettle", "", is_reference=True)
     assert route("kettle", [block], "en").best is None
     assert route("what is it", flows, "en").best is None
+
+
+def again(said: str, **given: Any) -> Plan:
+    """Decide where nothing could be made of the words before, either."""
+    return plan(replace(scene(said, **given), has_failed=True))
+
+
+CAN_DO = "I can help with this: replace a card, how an order is coming along, or talk to a person."
+
+
+def test_the_second_time_that_nothing_is_understood_what_can_be_done_is_told():
+    """A person among it, if one can be had; the answer to it is understood."""
+    for given in ({}, {"has_knowledge": True, "passages": (), "made": SEARCHED}):
+        assert again("xyzzy plugh", flows=FLOWS, **given).text == (
+            f"I'm sorry, I still don't follow. {CAN_DO}"
+        )
+    many = tuple(FlowOption(f"f{n}", f"Do thing {n}", "") for n in range(6))
+    assert "talk to a person" in again("xyzzy", flows=(*many, FLOWS[2])).text
+    assert "thing 2" in again("xyzzy", flows=(*many, FLOWS[2])).text
+    chosen = decide("the last one", flows=FLOWS, last_line=CAN_DO)
+    assert called(chosen) == [("activate", {"flow_id": "hand_over"})]
+    alone = "I can help with this: replace a card."
+    assert called(decide("the first one", flows=(REPLACE,), last_line=alone)) == [
+        ("activate", {"flow_id": "card_replace"})
+    ]
+    other = decide("do you sell stamps", flows=FLOWS, last_line=CAN_DO, has_knowledge=True)
+    assert called(other) == [("search_knowledge", {"query": "do you sell stamps"})]
+    assert called(again("xyzzy")) == [("cannot_help", {"in_domain": False})]
+
+
+@pytest.mark.parametrize("said", ["cancel my order", "can you cancel that order", "delete my card"])
+def test_what_is_to_be_undone_begins_nothing_else(said: str):
+    """It belongs to this business, and is not offered; a line about the order is no answer."""
+    assert called(decide(said, flows=FLOWS)) == [("cannot_help", {"in_domain": True})]
+    told = ("Your order\nThe order is sent with the card by post.",)
+    found = decide(said, flows=FLOWS, has_knowledge=True, passages=told, made=SEARCHED)
+    assert called(found) == [("cannot_help", {"in_domain": True})]
+    how = ("Orders\nTo cancel an order, call the bank. A card is sent at night.",)
+    asked = decide("how do I cancel an order", has_knowledge=True, passages=how, made=SEARCHED)
+    assert asked.text.startswith("To cancel an order")
+
+
+@pytest.mark.parametrize("said", ["nine", "4 2 1", "twenty two", "the", "um nine"])
+def test_a_number_alone_is_not_looked_up(said: str):
+    """A page with the same number in it is no answer to anything."""
+    decided = decide(said, flows=FLOWS, has_knowledge=True)
+    assert called(decided) == [] and decided.text.startswith("Sorry, I didn't catch that.")
+    keyed = decide("5", kind="keys", flows=FLOWS, has_knowledge=True)
+    assert called(keyed) == [] and keyed.text.startswith("Sorry, I didn't catch that.")
+
+
+def test_what_a_thing_costs_is_looked_up_and_not_begun():
+    """Though the flow for it has the same words."""
+    flow = FlowOption("book", "Book an appointment", "", ("I need a filling", "I need a check-up"))
+    for said in ("how much is a filling", "how long does a check-up take"):
+        decided = decide(said, flows=(flow,), has_knowledge=True)
+        assert [name for name, _ in called(decided)] == ["search_knowledge"]
+
+
+def test_a_question_of_fact_is_looked_up_first():
+    """ "Can I", "do I": torn between two flows it is no wish yet."""
+    for said in ("do I get a new card with my photo", "can I use my card abroad"):
+        decided = decide(said, flows=FLOWS, has_knowledge=True)
+        assert called(decided) == [("search_knowledge", {"query": said})]
+
+
+def test_what_comes_after_a_yes_is_what_is_wanted():
+    """In the middle of a question, too: of "yes, and where is my new card", the card."""
+    said = "yes, and also where is my new card"
+    busy = {"collecting": NUMBER, "question": "Which number?", "flows": FLOWS}
+    assert called(decide(said, **busy, has_knowledge=True)) == [
+        ("activate", {"flow_id": "card_status"})
+    ]
+
+
+def test_what_is_being_done_already_is_not_looked_up():
+    """The question on the table is what it needs: it is put again."""
+    one = scene(
+        "yes, and also where is my order",
+        collecting=NUMBER,
+        question="Which number?",
+        has_knowledge=True,
+        flows=(REPLACE,),
+    )
+    decided = plan(replace(one, opening=Opening("where is my order please")))
+    assert decided.text == "All right." and not decided.calls

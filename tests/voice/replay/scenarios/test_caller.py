@@ -1,7 +1,6 @@
-"""The made voice, its words on time, the phone that taps, and the watch on real time."""
+"""The made voice, its words on time, and the watch on real time."""
 
 import asyncio
-import json
 import threading
 import time
 from pathlib import Path
@@ -16,10 +15,10 @@ from voice.hearing.ports import SttFact, SttHints
 from voice.hearing.webrtc import WebRtcGate
 from voice.replay.at import At, Happenings
 from voice.replay.scenarios.caller import caller_lines, utterances, voice_for
-from voice.replay.scenarios.model import CallerAct, Presses, Says
-from voice.replay.scenarios.phone import Payload, ScenarioPhone
+from voice.replay.scenarios.model import CallerAct, Presses, Says, Taps
 from voice.replay.scenarios.wall import HELD_MS, OutOfTimeError, watched
 from voice.replay.scenarios.words import CallerWords, Utterance
+from voice.replay.script import Tap
 from voice.replay.virtual_loop import run_virtual
 
 
@@ -104,12 +103,10 @@ def test_a_line_that_does_not_begin_has_no_words() -> None:
     assert [fact.text for fact in hear(begins_ms=None, asks_ms=2000)] == [""]
 
 
-def test_a_tap_travels_beside_typed_text() -> None:
-    phone = ScenarioPhone(WIDE, (("a", "b"),), "de")
-    start = json.loads(phone.opening()[0])
-    assert (start["language"], start["metadata"]) == ("de", {"a": "b"})
-    assert json.loads(phone.text("hello") or "") == {"type": "text", "text": "hello"}
-    assert json.loads(phone.text(Payload("x:1")) or "") == {"type": "tap", "payload": "x:1"}
+def test_a_line_can_be_a_tap() -> None:
+    place = Place("s.yml")
+    acts = (CallerAct(Taps("x:1"), At(None), "one", place),)
+    assert caller_lines(acts, 8000)[0].what == Tap("x:1")
 
 
 def _module(tmp_path: Path, body: str) -> dict[str, object]:

@@ -46,7 +46,7 @@ def failures(
 ) -> tuple[Failure, ...]:
     problems = Problems()
     text = f"name: n\nexpect:\n  - {expect}\n".encode()
-    scenario = read_scenario(text, "s.yml", Path(), (), problems, {})
+    scenario = read_scenario(text, "s.yml", Path(), None, problems, {})
     assert [str(problem) for problem in problems.found] == []
     values = options.get("values", ())
     assert isinstance(values, tuple)

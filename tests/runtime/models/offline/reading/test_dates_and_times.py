@@ -135,3 +135,66 @@ def test_every_time_on_a_clock_is_read_back(time: object) -> None:
     said = str(time)[:5]
     found = read_time(f"at {said}")
     assert found is not None and found.value == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I can't do thursday",
+        "any day but friday",
+        "tomorrow or friday",
+        "tomorrow or the day after",
+        "3/5/1990 or 4/5/1990",
+        "before friday",
+        "the day after friday",
+        "on a friday",
+        "every friday",
+        "monday the sixth of march",
+        "friday the fourteenth",
+        "between the sixth and the ninth",
+    ],
+)
+def test_what_is_no_one_day_is_no_date(said: str) -> None:
+    """Denied, one of two, a bound, or a weekday that the date is not."""
+    assert read_date(said, TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("thursday is no good, make it friday", "2026-03-06"),
+        ("friday the sixth of march", "2026-03-06"),
+        ("tomorrow, thursday", "2026-03-05"),
+        ("I need it by friday", "2026-03-06"),
+        ("the day before yesterday", "2026-03-02"),
+    ],
+)
+def test_one_day_said_in_two_ways_is_one(said: str, value: str) -> None:
+    """And what stands instead of a denied one is taken."""
+    found = read_date(said, TODAY)
+    assert found is not None and found.value == value
+    assert said[found.start : found.end]
+
+
+@pytest.mark.parametrize(
+    "said", ["saturday", "on a saturday", "tomorrow", "yesterday", "May 3 2030"]
+)
+def test_nobody_is_born_on_a_weekday_or_in_time_to_come(said: str) -> None:
+    """A date of birth has a month."""
+    assert read_date(said, TODAY, birth=True) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "value"),
+    [
+        ("en", "1985-12-03"),
+        ("en-US", "1985-12-03"),
+        ("en-GB", "1985-03-12"),
+        ("en_AU", "1985-03-12"),
+        ("de", "1985-03-12"),
+    ],
+)
+def test_the_order_of_day_and_month_is_the_languages(language: str, value: str) -> None:
+    """``en`` alone has the month first."""
+    found = read_date("12/03/1985", TODAY, lexicon_for(language), birth=True)
+    assert found is not None and found.value == value

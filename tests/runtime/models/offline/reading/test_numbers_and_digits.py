@@ -14,6 +14,7 @@ from runtime.models.offline.reading import (
     read_number,
     read_spelled,
 )
+from runtime.models.offline.reading.digits import in_two_parts
 
 SPOKEN = "zero one two three four five six seven eight nine".split()
 
@@ -195,3 +196,23 @@ def test_spelled_letters_are_read_back(word: str) -> None:
 def test_a_mail_address_is_read(said: str, value: str | None) -> None:
     found = read_email(said)
     assert (found and found.value) == value
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "value"),
+    [
+        ("472", "nine one three", "472913"),
+        ("472", "and then nine one three", "472913"),
+        ("472", "four seven two", None),
+        ("472", "four seven two nine", None),
+        ("472", "nine one", None),
+        ("472", "nine one three four", None),
+        ("472", "no, nine one three", None),
+        ("472", "sorry nine one three", None),
+        ("472", "nine one three or nine one four", None),
+        ("472913", "four", None),
+    ],
+)
+def test_two_parts_make_a_number_only_together(first: str, said: str, value: str | None) -> None:
+    """What may begin again or correct is no second part."""
+    assert in_two_parts(first, said, 6) == value

@@ -30,6 +30,7 @@ from runtime.models.offline.reading import (
     read_time,
     read_yes_no,
 )
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.reading.english_talk import ANSWERS, CONTROLS, CORRECTIONS, LEAD_INS
 
 TODAY = date(2026, 3, 4)
@@ -53,6 +54,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "choice": lambda text: read_choice(text, CHOICES),
     "correction": is_correction,
     "control": control_words,
+    "affirmed": affirmed,
+    "not affirmed": lambda text: affirmed(text, turned=True),
     "cleaned": cleaned,
     **{
         name: lambda text, name=name: read_for_type(name, text, today=TODAY, choices=CHOICES)
@@ -91,6 +94,7 @@ VOCABULARY = sorted(
                 "3/5",
                 "2026-01-01",
             ),
+            ("never", "didn't", "nobody", "except", "any", "it", "i", "instead of", "isn't it"),
             ("not", "but", "change", "to", "past", "half", "a", "of", "ago", "next", "as in"),
         )
         for word in words
