@@ -3,6 +3,7 @@
 Owns plain data; everything that must outlive the turn is an event.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from runtime.agent import Expect, Input, SayKind, StartTurn
@@ -37,6 +38,8 @@ class TurnScope:
     """How many skills are offered, and those that fit best first; None = all."""
     passages: tuple[str, ...] | None = None
     """What a search of this turn found; None = there was none."""
+    entered: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
+    """(frame, step) → how often it was entered in this turn."""
     answered: set[str] = field(default_factory=set[str])
     """Tools whose confirmation was answered in this turn: the model must not call them again."""
     asked_calls: set[int] = field(default_factory=set[int])

@@ -178,10 +178,18 @@ class Stack:
         self._desk.record(turn, SkillEnded(frame.id, frame.skill, how))
 
     def cancel(self, turn: int, how: EndHow = "cancelled") -> None:
-        """Abandon the active skill, and with it those that only wait for it."""
+        """Abandon the active skill, and with it those that only wait for it.
+
+        So do other wishes that a resolver was to serve as well.
+        """
+        waited_for: set[str | None] = set()
         while (top := self._desk.top) is not None:
             self.end(turn, top, how)
-            if top.cause not in _GIVES_BACK:
+            if top.waiting_for is not None:
+                waited_for.add(top.waiting_for)
+            below = self._desk.state.dialogue.top
+            is_served = below is not None and below.waiting_for in waited_for
+            if top.cause not in _GIVES_BACK and not is_served:
                 break
 
     def link(self, turn: int, frame: Frame, skill: Skill) -> None:

@@ -38,10 +38,13 @@ from runtime.project.skill_model import (
 )
 from runtime.tools.arguments import canonical_json
 
-__all__ = ["Move", "Steps"]
+__all__ = ["MOST_VISITS", "Move", "Steps"]
 
 MOST_MOVES = 200
 """In one turn; a block that needs more goes round in a circle."""
+
+MOST_VISITS = 20
+"""Of one step in one turn: nobody listens to more of the same."""
 
 _UNMET = "utter_precondition_unmet"
 _QUESTION_MARKS = frozenset("?？؟;՞")
@@ -80,6 +83,8 @@ class Steps:
             move = await self._next(scope)
             if move is not None:
                 return move
+            if max(scope.entered.values(), default=0) > MOST_VISITS:
+                break
         return Move.STUCK
 
     async def _next(self, scope: TurnScope) -> Move | None:
@@ -256,6 +261,7 @@ class Steps:
         return None
 
     def _enter(self, scope: TurnScope, frame: Frame, step: str) -> None:
+        scope.entered[frame.id, step] += 1
         visit = self._desk.state.dialogue.visits + 1
         self._desk.record(scope.turn, StepEntered(frame.id, step, visit))
 

@@ -25,7 +25,7 @@ from runtime.project.yaml_nodes import (
 )
 from runtime.project.yaml_source import read_yaml
 
-__all__ = ["read_project_memory", "read_skill_memory"]
+__all__ = ["read_project_memory", "read_skill_memory", "typed_value"]
 
 _TYPES = ("text", "bool", "int", "float", "list", "categorical", "json", "any")
 _OTHER_WORDS = {
@@ -217,7 +217,7 @@ def _check_enum(
 
 
 def _value(node: Node, kind: FieldType, enum_values: tuple[str, ...], fields: Fields) -> Json:
-    value = _typed(node, kind, enum_values)
+    value = typed_value(node, kind, enum_values)
     if value is None:
         hint = {"text": "a text", "list": "a list", "bool": "true or false"}.get(kind)
         wanted = hint or ("one of its enum_values" if kind == "categorical" else f"a {kind}")
@@ -232,8 +232,8 @@ def _value(node: Node, kind: FieldType, enum_values: tuple[str, ...], fields: Fi
     return value
 
 
-def _typed(node: Node, kind: FieldType, enum_values: tuple[str, ...]) -> Json:
-    """Return the value in the field's type, None when it does not fit."""
+def typed_value(node: Node, kind: FieldType, enum_values: tuple[str, ...]) -> Json:
+    """Return a written value in a field's type, None when it does not fit."""
     match kind, node:
         case "text", Scalar(text=text):
             return text

@@ -215,3 +215,15 @@ async def test_a_skill_is_not_begun_on_a_value_that_the_same_reply_changes(
             assert "b" in flows(call.model.requests[2]), "it held when the model was asked"
             assert memory(call, "a.country") == "CH"
             assert skills(call) == ["a"]
+
+
+@in_project(LIBRARY)
+async def test_never_mind_drops_all_that_one_resolver_was_to_serve(project: Project) -> None:
+    """Section 5, precondition: no apology for a wish that the caller has let go."""
+    steps = [start("renew"), nothing(), start("reserve"), Ask("cancel_skill")]
+    async with connected([*steps, Write("Well?")], project=project) as call:
+        await hear(call, "renew my book")
+        await hear(call, "and reserve one")
+        assert await hear(call, "never mind") == ["All right, we'll leave that."]
+        assert skills(call) == []
+        assert await hear(call, "hm") == ["Well?"]

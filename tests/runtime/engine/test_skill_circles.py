@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runtime.agent import TurnEnded
+from runtime.engine.steps import MOST_VISITS
 from runtime.models.scripted_model import Say as Write
 from runtime.project.model import Project
 from runtime.project.skill_model import CallStep, LinkStep, Skill
@@ -220,3 +221,36 @@ async def test_a_called_skill_that_could_not_start_ends_the_block_that_called_it
         assert ran(call) == []
         assert ended_skills(call) == [("r1", "completed"), ("b", "dropped"), ("a", "dropped")]
         assert skills(call) == []
+
+
+@in_project(
+    {
+        "skills/a/skill.md": blocks_only(
+            """
+            - id: look
+              execute_tool: look
+              next:
+                - {if: session.a.found, then: END}
+                - {else: tell}
+            - {id: tell, action: utter_again, next: look}
+            """
+        ),
+        "skills/a/memory.yml": "schema: {public: {found: {type: bool}}}\n",
+        "skills/a/tools.py": f"""{IMPORTS}
+@tool(description="Look")
+async def look(context: ToolContext = None) -> ToolResult:
+    return ToolResult("no")
+""",
+        "responses.yml": "responses: {utter_again: [Once more.]}\n",
+    }
+)
+async def test_a_block_that_tries_for_ever_is_stopped_before_it_tires_the_caller(
+    project: Project,
+) -> None:
+    """Section 9.1: a value that never comes closes the circle, which no check of files can see."""
+    async with connected([start("a"), Write("How can I help?")], project=project) as call:
+        said = await hear(call, "go")
+        assert said == [*MOST_VISITS * ["Once more."], APOLOGY]
+        assert len(ran(call)) == MOST_VISITS
+        assert skills(call) == []
+        assert await hear(call, "hello?") == ["How can I help?"]

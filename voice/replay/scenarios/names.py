@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from runtime.agent import Json
 from runtime.errors import Place
+from runtime.project.memory_file import typed_value
 from runtime.project.problems import Problems, listed, nearest
 from runtime.project.yaml_nodes import (
     Entry,
     Node,
     Scalar,
-    Sequence,
-    as_bool,
-    as_int,
     as_json,
     as_number,
     kind_of,
@@ -222,19 +220,4 @@ def typed(node: Node, field: "MemoryField") -> Json:
     """Return a written value in the field's type; None when it is empty or does not fit."""
     if isinstance(node, Scalar) and node.is_null:
         return None
-    match field.type, node:
-        case "text", Scalar(text=text):
-            return text
-        case "categorical", Scalar(text=text):
-            return text if text in field.enum_values else None
-        case "bool", Scalar():
-            return as_bool(node)
-        case "int", Scalar():
-            return as_int(node)
-        case "float", Scalar():
-            number = as_number(node)
-            return None if number is None else float(number)
-        case ("list", Sequence()) | (("json" | "any"), _):
-            return as_json(node)
-        case _:
-            return None
+    return typed_value(node, field.type, field.enum_values)
