@@ -40,6 +40,7 @@ from runtime.process_messages import (
 from runtime.project.model import Project
 from runtime.store.ports import EventStore
 from runtime.tasks import cancel_and_settle
+from runtime.tools.arguments import prepare
 
 __all__ = ["AgentParts", "build_from_files", "child_main"]
 
@@ -140,6 +141,8 @@ class _Child:
             slots=InterruptedThrough(self._table),
             first_id=self._setup.first_id,
         )
+        skills = self._parts.project.skills.values()
+        prepare(tool for skill in skills for tool in skill.tools.values())
         main_thread = threading.get_ident()
         self._last_beat_s = self._loop.time()
         beating = self._loop.create_task(self._beat(), name="beat")

@@ -22,10 +22,10 @@ def build_models(project: Project) -> tuple[ChatModel, ...]:
     Raises:
         ProjectError: a model can't be built: names the place in ``integrations.yml`` and the cause.
     """
-    return tuple(_build(spec) for spec in project.model_group)
+    return tuple(_build(spec, project.language) for spec in project.model_group)
 
 
-def _build(spec: ModelSpec) -> ChatModel:
+def _build(spec: ModelSpec, language: str) -> ChatModel:
     match spec.provider:
         case "openai" | "azure":
             from runtime.models import openai_model
@@ -34,7 +34,7 @@ def _build(spec: ModelSpec) -> ChatModel:
         case "offline":
             from runtime.models.offline.model import OfflineModel
 
-            return OfflineModel()
+            return OfflineModel(language)
         case "scripted":
             return _scripted(spec)
         case _:

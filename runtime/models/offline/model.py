@@ -20,6 +20,7 @@ from runtime.models.ports import (
     RequestedCall,
     TextDelta,
 )
+from runtime.models.situation import FlowOption, Situation
 
 __all__ = ["OfflineModel"]
 
@@ -30,6 +31,12 @@ _logger = logging.getLogger(__name__)
 
 class OfflineModel(ChatModel):
     """The same request always gets the same answer; it keeps nothing between requests."""
+
+    def __init__(self, language: str = "en") -> None:
+        """Load the words of a language ahead of the first caller."""
+        flow = FlowOption("any", "Any wish", "Whatever is wanted.")
+        situation = Situation(said="I want any wish", language=language, flows=(flow,))
+        self.reply(ChatRequest((), situation=situation))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
         """Stream the reply sentence by sentence, then its calls; never raises."""
