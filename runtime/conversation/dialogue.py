@@ -28,6 +28,7 @@ from runtime.conversation.events import (
 )
 
 __all__ = [
+    "GIVES_BACK",
     "BlockPlace",
     "Dialogue",
     "Frame",
@@ -38,6 +39,10 @@ __all__ = [
     "settled",
     "wrote",
 ]
+
+
+GIVES_BACK: frozenset[StartCause] = frozenset({"delegated", "called", "resolver"})
+"""Causes of skills that come back to the one below when they end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,17 @@ class Dialogue:
         """The active skill."""
         return self.frames[-1] if self.frames else None
 
+    @property
+    def chains(self) -> list[list[Frame]]:
+        """The frames, each with those above that were started for it and come back to it."""
+        found: list[list[Frame]] = []
+        for frame in self.frames:
+            if frame.cause in GIVES_BACK and found:
+                found[-1].append(frame)
+            else:
+                found.append([frame])
+        return found
+
     def held_for(self, frame_id: int) -> Held | None:
         """What is held for a frame."""
         return next((held for held in self.holds if held.frame == frame_id), None)
@@ -145,8 +161,9 @@ def apply_dialogue(dialogue: Dialogue, fact: DialogueFact, turn: int) -> Dialogu
         case SkillEnded():
             return _ended(dialogue, fact)
         case SkillResumed():
+            resumed = _brought_up(dialogue, fact.frame) if fact.over else dialogue
             return _on_frame(
-                dialogue, fact.frame, lambda f: replace(f, waiting_for=None, is_parked=False)
+                resumed, fact.frame, lambda f: replace(f, waiting_for=None, is_parked=False)
             )
         case BlockStarted():
             return _on_frame(
@@ -231,6 +248,16 @@ def rolled_back(dialogue: Dialogue, entry: str) -> Dialogue:
     if top is None or top.place is None or top.place.awaits != entry:
         return dialogue
     return _on_place(dialogue, top.id, lambda p: replace(p, written=False))
+
+
+def _brought_up(dialogue: Dialogue, frame_id: int) -> Dialogue:
+    """The chain that ends in a frame, on top of what was there, which is parked."""
+    chain = next((c for c in dialogue.chains if c[-1].id == frame_id), None)
+    if chain is None or chain[-1] is dialogue.top:
+        return dialogue
+    rest = [frame for frame in dialogue.frames if frame not in chain]
+    rest[-1] = replace(rest[-1], is_parked=True)
+    return replace(dialogue, frames=(*rest, *chain))
 
 
 def _started(dialogue: Dialogue, fact: SkillStarted) -> Dialogue:

@@ -233,6 +233,8 @@ class SkillResumed:
     """A parked skill goes on: its precondition holds, or the caller wants to return to it."""
 
     frame: int
+    over: bool = False
+    """It comes to the top with what it runs for; what was there is parked in its turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,9 @@ __all__ = ["MOST_CALLS", "Calls", "RoundOutcome"]
 MOST_CALLS = 8
 """Calls of one reply that are made; the others are refused."""
 
+MOST_HOOK_REFUSALS = 3
+"""Values that hooks may refuse in one turn before that is a mistake of the model's."""
+
 MOST_LOOKED_AT = 32
 """Calls of one reply that are looked at; no sane reply has more."""
 
@@ -63,6 +66,8 @@ class RoundOutcome(Enum):
     """Only memory was written, and the words beside it were the answer."""
     MISTAKEN = auto()
     """At least one call could not be made as it was asked."""
+    REPEATED = auto()
+    """It called again what the caller has answered already."""
     ENDS_TURN = auto()
 
 
@@ -77,6 +82,8 @@ class _Round:
         default_factory=list[tuple[RunningCall, ToolConstraint, str]]
     )
     mistaken: bool = False
+    repeated: bool = False
+    """It calls again what the caller has answered."""
     withdrew: bool = False
     only_writes: bool = True
     to_hold: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -156,6 +163,9 @@ class Calls:
         if this.mistaken:
             scope.owes_reply = True
             return RoundOutcome.MISTAKEN
+        if this.repeated:
+            scope.owes_reply = True
+            return RoundOutcome.REPEATED
         if HANG_UP in names:
             scope.hangs_up = True
             return RoundOutcome.ENDS_TURN
@@ -253,7 +263,9 @@ class Calls:
             self._refuse(this, call_id, "no such tool here")
             return
         if call.name in this.scope.answered:
-            self._refuse(this, call_id, "the caller has answered already; do not call it again")
+            this.repeated = True
+            reason = "the caller has answered already; do not call it again"
+            self._settle(this, call_id, "failed", refusal("failed", reason))
             return
         confirmation = constraint_of(skill, call.name).confirmation
         if confirmation is None:
@@ -353,8 +365,14 @@ class Calls:
     # -- outcomes
 
     def _refuse(self, this: _Round, call_id: int, reason: str, *, by_author: bool = False) -> None:
-        this.mistaken = True
-        this.scope.refused = Refused(reason, by_author)
+        scope = this.scope
+        scope.refused = Refused(reason, by_author)
+        if by_author and scope.hook_refusals < MOST_HOOK_REFUSALS:
+            # The value was the caller's, and no mistake of the model's.
+            scope.hook_refusals += 1
+            scope.owes_reply = True
+        else:
+            this.mistaken = True
         self._settle(this, call_id, "failed", refusal("failed", reason))
 
     def _settle(self, this: _Round, call_id: int, outcome: ToolOutcome, result: str) -> None:

@@ -58,6 +58,8 @@ async def _take_tap(parts: EngineParts, scope: TurnScope, text: str) -> bool:
     name = button.ref.removeprefix(_REF)
     if await _write(parts, scope, name, button.payload, "tap"):
         return True
+    if scope.refused is not None and scope.refused.by_author:
+        return True  # its hook says why: that is told, and the question put again
     await parts.responses.give(scope, _SKIPPED)
     return False
 

@@ -108,7 +108,10 @@ def moment_of(
         has_index=desk.project.index is not None,
         constraints=desk.project.orchestrator.builtin,
     )
+    cut_off = _cut_off(desk, step, place)
     own = open_tools(skill, desk.reader(skill.id)) if skill is not None and not searched else []
+    # What the step calls again is not the model's to call as well.
+    own = [tool for tool in own if tool.name != cut_off]
     utterance = step.utterance if isinstance(step, CollectStep) else None
     return Moment(
         frame=frame,
@@ -128,7 +131,7 @@ def moment_of(
         held_tool=made.tool if made is not None else "",
         held_arguments=_held_arguments(desk, made),
         held_question=confirming.wording,
-        cut_off=_cut_off(desk, step, place),
+        cut_off=cut_off,
     )
 
 

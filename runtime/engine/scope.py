@@ -50,6 +50,8 @@ class TurnScope:
     """Held calls whose question the caller had heard when they began to speak."""
     refused: Refused | None = None
     """Why the latest call could not be made, or what was keyed or tapped not taken."""
+    hook_refusals: int = 0
+    """Values of this turn that hooks have refused."""
     just_done: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """(tool, outcome) of the model's calls of this turn."""
     note: str = ""

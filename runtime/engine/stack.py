@@ -6,7 +6,7 @@ facts written here is ``runtime.conversation.dialogue``.
 
 from dataclasses import dataclass
 
-from runtime.conversation.dialogue import Frame
+from runtime.conversation.dialogue import GIVES_BACK, Frame
 from runtime.conversation.events import (
     ConfirmationWithdrawn,
     EndHow,
@@ -31,8 +31,6 @@ CONTINUE_INTERRUPTED = "default_continue_interrupted"
 
 MOST_FRAMES = 12
 """Skills on top of each other; a project that nests deeper goes round in a circle."""
-
-_GIVES_BACK = frozenset({"delegated", "called", "resolver"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +68,17 @@ class Stack:
 
     def _busy(self) -> set[str]:
         """Skills that go on by themselves: what runs, what it runs for, what waits behind it."""
-        frames = self._desk.state.dialogue.frames
-        waiting = {frame.skill for frame in frames if frame.waiting_for is not None}
-        parked = [chain for chain in self._chains() if chain[-1].is_parked]
+        dialogue = self._desk.state.dialogue
+        waiting = {frame.skill for frame in dialogue.frames if frame.waiting_for is not None}
+        parked = [chain for chain in dialogue.chains if chain[-1].is_parked]
         in_parked = {frame.skill for chain in parked for frame in chain}
-        active = {frame.skill for chain in self._chains()[-1:] for frame in chain}
+        active = {frame.skill for chain in dialogue.chains[-1:] for frame in chain}
         return active | (waiting - in_parked)
-
-    def _chains(self) -> list[list[Frame]]:
-        """The frames, each with those above that were started for it and come back to it."""
-        chains: list[list[Frame]] = []
-        for frame in self._desk.state.dialogue.frames:
-            if frame.cause in _GIVES_BACK and chains:
-                chains[-1].append(frame)
-            else:
-                chains.append([frame])
-        return chains
 
     def wish_of(self, frame: Frame) -> Frame:
         """What the caller asked for, of which a frame is a part."""
-        return next((c[0] for c in self._chains() if any(f.id == frame.id for f in c)), frame)
+        chains = self._desk.state.dialogue.chains
+        return next((c[0] for c in chains if any(f.id == frame.id for f in c)), frame)
 
     def _references(self, skill: Skill) -> list[Flow]:
         read = self._desk.reader(skill.id)
@@ -159,7 +148,7 @@ class Stack:
 
     def _resolver_of(self, precondition: str) -> Frame | None:
         """What is bringing about a precondition now, for the active wish."""
-        chain = (self._chains() or [[]])[-1]
+        chain = (self._desk.state.dialogue.chains or [[]])[-1]
         pairs = zip(chain, chain[1:], strict=False)
         return next((above for below, above in pairs if below.waiting_for == precondition), None)
 
@@ -189,7 +178,7 @@ class Stack:
                 waited_for.add(top.waiting_for)
             below = self._desk.state.dialogue.top
             is_served = below is not None and below.waiting_for in waited_for
-            if top.cause not in _GIVES_BACK and not is_served:
+            if top.cause not in GIVES_BACK and not is_served:
                 break
 
     def link(self, turn: int, frame: Frame, skill: Skill) -> None:
@@ -201,19 +190,17 @@ class Stack:
         """Start what the model named, or go back to it if it is parked."""
         parked = [
             chain[-1]
-            for chain in self._chains()
+            for chain in self._desk.state.dialogue.chains
             if chain[-1].is_parked and any(frame.skill == flow.skill for frame in chain)
         ]
-        if parked and not flow.is_reference:
-            while (top := self._desk.top) is not None and top.id != parked[-1].id:
-                self.end(turn, top, "dropped")
-            self.resume(turn, parked[-1])
-            return
-        skill = self._desk.project.skills[flow.skill]
         top = self._desk.top
         if top is not None and self._is_engines(top):
             # The caller's wish answers "shall we go on?" and "anything else?" as well.
             self.end(turn, top, "dropped")
+        if parked and not flow.is_reference:
+            self._desk.record(turn, SkillResumed(parked[-1].id, over=True))
+            return
+        skill = self._desk.project.skills[flow.skill]
         self.start(turn, skill, "delegated" if flow.is_reference else "activated")
 
     def withdraw(self, turn: int, reason: str, frame: int) -> None:

@@ -7,6 +7,7 @@ key.
 """
 
 import asyncio
+from collections.abc import Iterator
 from enum import Enum, auto
 
 from runtime.agent import Json
@@ -21,6 +22,7 @@ from runtime.engine.scope import TurnScope
 from runtime.engine.stack import CHANGED, Stack
 from runtime.project.skill_model import Skill, ToolStep, ValueRef
 from runtime.tools.arguments import ArgumentsRefused, canonical_json, parse_call
+from runtime.tools.definition import ToolDef
 from runtime.tools.runner import refusal
 
 __all__ = ["StepCalls", "ToolMove"]
@@ -195,7 +197,13 @@ class StepCalls:
 
     def arguments(self, skill: Skill, step: ToolStep) -> str:
         """The arguments that the step's call would have now, as canonical JSON."""
-        return canonical_json(self._arguments(skill, step))
+        found = self._arguments(skill, step)
+        definition = skill.tools.get(step.tool)
+        # A parameter that takes texts alone is given a list or a map as its JSON, as by a model.
+        for name in _texts_alone(definition) if definition is not None else ():
+            if isinstance(found.get(name), list | dict):
+                found[name] = canonical_json(found[name])
+        return canonical_json(found)
 
     def _arguments(self, skill: Skill, step: ToolStep) -> dict[str, Json]:
         """The written values, with live memory in the place of references; unset ones left out."""
@@ -222,3 +230,11 @@ class StepCalls:
         except ArgumentsRefused as reason:
             return str(reason)
         return None
+
+
+def _texts_alone(definition: ToolDef) -> Iterator[str]:
+    """Parameters of the type string."""
+    properties = definition.parameters.get("properties")
+    for name, schema in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(schema, dict) and schema.get("type") == "string":
+            yield name

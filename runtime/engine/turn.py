@@ -206,7 +206,7 @@ class Turn:
 
     async def _answer(self) -> TurnOutcome:
         scope = self.scope
-        empty = mistakes = 0
+        empty = mistakes = repeats = 0
         while scope.round < MOST_ROUNDS:
             if self._desk.is_interrupted(scope.turn):
                 return "interrupted"  # the message that says so is on its way
@@ -234,16 +234,20 @@ class Turn:
                     return "done"
                 case RoundOutcome.MISTAKEN:
                     mistakes += 1
+                case RoundOutcome.REPEATED:
+                    repeats += 1
                 case RoundOutcome.NOTHING_ASKED if reply.text is None:
                     empty += self._note_empty()
                 case RoundOutcome.GO_ON | RoundOutcome.ANSWERED | RoundOutcome.NOTHING_ASKED:
                     empty = 0
+            if repeats > 1 and scope.said:
+                return "done"  # what the caller agreed to is done, and they know
             if empty > 1:
                 if not scope.has_input:
                     return "empty"  # nobody waits for an answer
                 await self._apologize()
                 return "empty"
-            if mistakes > 1:
+            if mistakes > 1 or repeats > 1:
                 return await self._apologize()
         return await self._apologize()
 

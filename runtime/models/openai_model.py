@@ -62,6 +62,7 @@ class OpenAIModel(ChatModel):
         *,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        more: Mapping[str, Json] | None = None,
         waits: Waits | None = None,
     ) -> None:
         """Prepare the client; nothing is sent yet.
@@ -71,11 +72,13 @@ class OpenAIModel(ChatModel):
             endpoint: Where it is served; None = by OpenAI.
             temperature: 0..2; None = the server's default. A request's own value wins.
             max_tokens: Most tokens of a reply; None = the server's default.
+            more: Further parameters of each request, by OpenAI's names (``top_p``, ``seed``, …).
             waits: Bounds on waiting.
         """
         self._model = model
         self._temperature = temperature
         self._max_tokens = max_tokens
+        self._more = dict(more or {})
         endpoint = endpoint or Endpoint()
         self._has_new_names = endpoint.has_new_names
         self._waits = waits or Waits()
@@ -137,6 +140,7 @@ class OpenAIModel(ChatModel):
             "model": self._model,
             "messages": [_message(message) for message in request.messages],
             "stream": True,
+            **self._more,
         }
         if request.tools:
             arguments["tools"] = [_tool(tool) for tool in request.tools]
@@ -155,12 +159,18 @@ class OpenAIModel(ChatModel):
 def from_options(provider: str, model: str, options: Mapping[str, Json]) -> OpenAIModel:
     """Build from what ``integrations.yml`` says, already checked."""
     temperature, max_tokens = options.get("temperature"), options.get("max_tokens")
+    wait = options.get("timeout")
     return OpenAIModel(
         model,
         Endpoint.of(provider, options),
         temperature=float(temperature) if isinstance(temperature, int | float) else None,
         max_tokens=max_tokens if isinstance(max_tokens, int) else None,
+        more={name: value for name in _MORE if (value := options.get(name)) is not None},
+        waits=Waits(first_token_s=float(wait)) if isinstance(wait, int | float) else None,
     )
+
+
+_MORE = ("frequency_penalty", "presence_penalty", "reasoning_effort", "seed", "top_p")
 
 
 # ------------------------------------------------------------------ the reply

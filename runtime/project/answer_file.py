@@ -135,7 +135,9 @@ def _check_fit(fields: Fields, node: Node, expect: Expect, field: MemoryField) -
             f"'{name}' does not take {listed(others)}",
             f"write {listed(field.enum_values)}",
         )
-    elif expect.kind == "choice" and not expect.choices and not fields.has("utterance"):
+    elif expect.kind == "choice" and not (
+        expect.choices or fields.has("utterance") or fields.has("description")
+    ):
         fields.problem(
             node.place,
             "missing_key",
@@ -149,14 +151,9 @@ def _fitting(field: MemoryField) -> tuple[ExpectKind, ...]:
         case "bool":
             return ("yes_no", "choice", "open")
         case "int" | "float":
-            return ("digits", "choice", "open")
+            return ("digits", "spelled", "choice", "open")
         case "list":
-            return ("choice", "open")
-        case "categorical":
-            values = {value.casefold() for value in field.enum_values}
-            kinds: tuple[ExpectKind, ...] = ("choice", "open")
-            kinds += ("yes_no",) if {"yes", "no"} <= values else ()
-            return (*kinds, "digits") if all(map(str.isdecimal, values)) else kinds
+            return tuple(kind for kind in _KINDS if kind != "yes_no")
         case _:
             return _KINDS
 

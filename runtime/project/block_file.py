@@ -124,7 +124,7 @@ class _Reader:
         return step
 
     def _end(self, fields: Fields, node: MappingNode) -> Step:
-        extra = next((entry for entry in node.entries if entry.key != "id"), None)
+        extra = next((entry for entry in node.entries if entry.key not in ("id", "noop")), None)
         if extra is not None:
             self._scope.refuse(
                 extra.place,

@@ -1,8 +1,8 @@
 """Finds steps that lead back to themselves without anybody being asked anything: endless circles.
 
 Owns the walk over the blocks of one skill, and over those of all skills that hand over to each
-other. A circle counts when it goes through a ``call`` or ``link``, or when there is no way out of
-it, and when no step in it waits: a step that waits lets the caller change something. Tools don't
+other. A circle counts when it goes through a ``link``, or when there is no way out of it, and when
+no step in it waits: a step that waits lets the caller change something. Tools don't
 wait, unless the caller is asked before they run.
 """
 
@@ -121,8 +121,7 @@ class _Flow:
         reached = self._walk(start)
         if start not in reached:
             return None
-        hands_over = isinstance(self._step(start), CallStep | LinkStep)
-        if not hands_over and self._has_way_out(start, reached):
+        if not isinstance(self._step(start), LinkStep) and self._has_way_out(start, reached):
             return None
         return {spot for spot in reached if start in self._walk(spot)}
 

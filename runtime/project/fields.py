@@ -26,6 +26,7 @@ from runtime.project.yaml_nodes import (
     as_number,
     is_grouped_number,
     kind_of,
+    typed,
 )
 
 _DURATION = re.compile(r"(?P<n>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>ms|s|min)")
@@ -159,7 +160,7 @@ class Fields:
         match self.node(key):
             case None:
                 return default
-            case Scalar() as scalar if (value := as_bool(scalar)) is not None:
+            case Scalar() as scalar if (value := as_bool(typed(scalar))) is not None:
                 return value
             case other:
                 mend = "write true or false"
@@ -171,7 +172,7 @@ class Fields:
         match self.node(key):
             case None:
                 return default
-            case Scalar() as scalar if (value := as_int(scalar)) is not None:
+            case Scalar() as scalar if (value := as_int(typed(scalar))) is not None:
                 if least <= value <= most:
                     return value
                 self._out_of_range(scalar, key, f"{least} to {most}")
@@ -186,7 +187,7 @@ class Fields:
         match self.node(key):
             case None:
                 return None
-            case Scalar() as scalar if (value := as_number(scalar)) is not None:
+            case Scalar() as scalar if (value := as_number(typed(scalar))) is not None:
                 if least <= value <= most:
                     return float(value)
                 self._out_of_range(scalar, key, f"{least:g} to {most:g}")
@@ -201,7 +202,7 @@ class Fields:
         match self.node(key):
             case None:
                 return default_ms
-            case Scalar() as scalar if (value := duration_ms(scalar)) is not None:
+            case Scalar() as scalar if (value := duration_ms(typed(scalar))) is not None:
                 if 0 <= value <= most_ms:
                     return round(value)
                 self._out_of_range(scalar, key, f"0 to {most_ms / 1000:g} seconds")

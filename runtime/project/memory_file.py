@@ -183,7 +183,7 @@ def _anonymization(fields: Fields, *, pii: bool) -> str:
         )
         return _MASK
     how = fields.choice("anonymization", (_MASK,), _MASK)
-    if not pii:
+    if not pii and fields.entry("pii") is None:
         fields.problem(
             entry.place,
             "no_effect",

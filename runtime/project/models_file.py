@@ -17,7 +17,20 @@ from runtime.project.yaml_nodes import Mapping, Node, Scalar
 
 __all__ = ["EMBEDDING_PROVIDERS", "read_groups"]
 
-_REQUEST_KEYS = frozenset({"api_base", "api_key", "temperature", "max_tokens"})
+_REQUEST_KEYS = frozenset(
+    {
+        "api_base",
+        "api_key",
+        "frequency_penalty",
+        "max_tokens",
+        "presence_penalty",
+        "reasoning_effort",
+        "seed",
+        "temperature",
+        "timeout",
+        "top_p",
+    }
+)
 _PROVIDER_KEYS: MappingABC[str, frozenset[str]] = {
     "openai": _REQUEST_KEYS,
     "azure": _REQUEST_KEYS | {"api_version", "deployment"},
@@ -130,6 +143,14 @@ def _options(
                 value = fields.secret(key)
             case "temperature":
                 value = fields.number(key, least=0.0, most=2.0)
+            case "top_p":
+                value = fields.number(key, least=0.0, most=1.0)
+            case "frequency_penalty" | "presence_penalty":
+                value = fields.number(key, least=-2.0, most=2.0)
+            case "timeout":
+                value = fields.number(key, least=0.1, most=600.0)
+            case "seed":
+                value = fields.whole(key, 0) if fields.node(key) is not None else None
             case "max_tokens":
                 value = fields.whole(key, 0, least=1) or None
             case "api_base":

@@ -124,13 +124,20 @@ def _below(root: Path, folder: str) -> Iterator[str]:
     if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
         yield folder
         return
-    for here, folders, files in os.walk(path):
+    for here, folders, files in os.walk(path, followlinks=True):
         relative = Path(here).relative_to(root)
-        linked = [name for name in folders if (Path(here) / name).is_symlink()]
-        # Links to folders would pack a file twice, or never end.
-        yield from ((relative / name).as_posix() for name in linked if not name.startswith("."))
-        folders[:] = [n for n in sorted(folders) if n not in linked and is_visible(n)]
+        # A link to a folder above itself would never end; one that leads out is told as such.
+        refused = [n for n in folders if not _may_enter(Path(here) / n, Path(here), root.resolve())]
+        yield from ((relative / name).as_posix() for name in refused if not name.startswith("."))
+        folders[:] = [n for n in sorted(folders) if n not in refused and is_visible(n)]
         yield from ((relative / name).as_posix() for name in sorted(files) if is_visible(name))
+
+
+def _may_enter(folder: Path, here: Path, home: Path) -> bool:
+    """Whether a folder is one, or a link to another that stays in the project and can end."""
+    if not folder.is_symlink():
+        return True
+    return stays(folder, home) and not here.resolve().is_relative_to(folder.resolve())
 
 
 def _check_name(

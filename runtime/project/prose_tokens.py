@@ -34,7 +34,7 @@ _FORMS = {
     "memory": "@memory.<skill>.<field> or @memory.project.<field>",
 }
 _TOKEN = re.compile(r"(?<![\w@.])(@@?)([A-Za-z]+)\b(?:\.([\w.]*\w))?")
-_BARE_SESSION = re.compile(r"(?<![\w@.])session\.\w[\w.]*")
+_BARE_SESSION = re.compile(r"(?<![\w@./-])session\.\w[\w.]*")
 
 
 @dataclass(frozen=True, slots=True)

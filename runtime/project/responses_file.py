@@ -110,8 +110,7 @@ def _variant(node: Node, entry: Entry, problems: Problems) -> Variant | None:
     written = fields.entry("condition")
     placed = read_condition(written.value, problems) if written is not None else None
     metadata = fields.section("metadata")
-    rephrase = metadata.flag("rephrase", False)
-    metadata.done()
+    rephrase = metadata.flag("rephrase", False)  # what else is there is the channel's, or nobody's
     parts = _text(fields.node("text"), fields, "text", problems)
     variant = Variant(
         parts=parts,

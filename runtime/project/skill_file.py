@@ -184,7 +184,6 @@ def _imports(top: Fields, scope: Scope) -> tuple[str, ...]:
     """Read the three forms; whether the tools exist is up to what attaches them."""
     names = top.texts("import_tools")
     node = top.node("import_tools")
-    first: dict[str, Place] = {}
     for item in node.items if isinstance(node, Sequence) else ():
         written = item.text.strip() if isinstance(item, Scalar) else ""
         kind, slash, rest = written.partition("/")
@@ -196,15 +195,6 @@ def _imports(top: Fields, scope: Scope) -> tuple[str, ...]:
                 f"'{written}' names no tool",
                 "write mcp/<server>:<tool> or provider/<id>:<tool>",
             )
-        elif written in first:
-            scope.refuse(
-                item.place,
-                "duplicate_value",
-                f"'{written}' is listed twice; first at {first[written]}",
-                "keep one of them",
-            )
-        if written:
-            first.setdefault(written, item.place)
     return names
 
 

@@ -194,9 +194,9 @@ class _Reading:
             dataclasses.replace(known, tools=self._callable(attached) if are_known else None),
             given.problems,
         )
-        if local is not None:
+        if are_known:
             owner = f"the skill '{skill_id}'"
-            checks.check_sources(own.values(), [t.name for t in local], owner, given.problems)
+            checks.check_sources(own.values(), list(attached), owner, given.problems)
         if known.memory is not None:
             checks.check_hooks(
                 skill_id, attached.values(), known.memory, given.dialect, given.problems

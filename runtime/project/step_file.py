@@ -19,6 +19,7 @@ from runtime.project.model import MemoryField
 from runtime.project.problems import listed, nearest
 from runtime.project.prose_tokens import Finder, check_tokens, read_prose_text
 from runtime.project.skill_model import (
+    END,
     ActionStep,
     Branch,
     CallStep,
@@ -182,7 +183,10 @@ class StepReader:
         tool, place = self._named(fields, "execute_tool", head)
         if tool:
             self._scope.tool(tool, place)
-        written = self._block_of_keys(fields, "parameters", "<parameter>: <value>").keys()
+        listing = fields.node("parameters")
+        is_empty = isinstance(listing, MappingNode) and not listing.entries
+        example = "<parameter>: <value>"
+        written = () if is_empty else self._block_of_keys(fields, "parameters", example).keys()
         problems, known = self._scope.problems, self._scope.known
         before = len(problems.found)
         given = [(item, self._parameter(item.value, fields)) for item in written]
@@ -321,7 +325,7 @@ class StepReader:
     def _link(self, fields: Fields, head: Head) -> Step | None:
         target, place = self._named(fields, "link", head)
         following = fields.entry("next")
-        if following is not None:
+        if following is not None and fields.text("next") != END:
             self._scope.refuse(
                 following.place,
                 "no_effect",

@@ -7,7 +7,7 @@ text that was written. Reading the file itself is ``runtime.project.yaml_source`
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from runtime.agent import Json
@@ -79,6 +79,15 @@ class Mapping:
 
 
 Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+_VARIABLE = re.compile(r"\$\{[^}]*\}")
+
+
+def typed(scalar: Scalar) -> Scalar:
+    """The scalar where a number or a flag is wanted: in ``{ }`` a variable has to be quoted."""
+    alone = not scalar.plain and _VARIABLE.fullmatch(scalar.written) is not None
+    return replace(scalar, plain=True) if alone else scalar
 
 
 def as_bool(scalar: Scalar) -> bool | None:

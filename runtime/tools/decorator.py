@@ -170,6 +170,7 @@ def _define(
         defaults=signature.defaults,
         kinds=signature.kinds,
         place=_place(fn),
+        needed=signature.needed,
     )
 
 

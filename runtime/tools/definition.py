@@ -44,6 +44,8 @@ class ToolDef:
     kinds: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     """How the values of parameters outside of the type table are read."""
     place: Place = Place("")
+    needed: tuple[str, ...] = ()
+    """Parameters that the schema does not require and a call can't do without."""
 
     def check(self, values: Mapping[str, Json]) -> None:
         """Refuse arguments that fit the schema and that the function can't be given all the same.
@@ -51,4 +53,7 @@ class ToolDef:
         Raises:
             ValueError: names the argument; the text is for the model.
         """
+        missing = [name for name in self.needed if name not in values]
+        if missing:
+            raise ValueError(f"missing: {', '.join(missing)}")
         read_values(values, self.kinds)

@@ -48,6 +48,8 @@ class Signature:
     kinds: Mapping[str, Kind]
     """Parameters whose values the function gets as something else than JSON."""
     takes_context: bool
+    needed: tuple[str, ...] = ()
+    """Parameters without annotation and default: not required by the schema, and by the call."""
 
 
 def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signature:
@@ -67,6 +69,7 @@ def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signatur
     kinds: dict[str, Kind] = {}
     defaults: dict[str, Any] = {}
     required: list[Json] = []
+    unnamed: list[Json] = []
     signature = inspect.signature(fn)
     for name, parameter in signature.parameters.items():
         if parameter.kind in (
@@ -85,7 +88,7 @@ def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signatur
         if kind is not None:
             kinds[name] = kind
         if parameter.default is inspect.Parameter.empty:
-            required.append(name)
+            (required if name in hints else unnamed).append(name)
         else:
             defaults[name] = _as_json(parameter.default, kind)
     parameters: dict[str, Json] = {
@@ -97,7 +100,8 @@ def read_signature(fn: Callable[..., object], *, rich: bool = False) -> Signatur
     shared = Rich.complete(schemas, kinds)
     if shared:
         parameters["$defs"] = shared
-    return Signature(parameters, defaults, kinds, CONTEXT_PARAMETER in signature.parameters)
+    takes_context = CONTEXT_PARAMETER in signature.parameters
+    return Signature(parameters, defaults, kinds, takes_context, tuple(map(str, unnamed)))
 
 
 def _annotations(fn: Callable[..., object], rich: bool) -> dict[str, object]:

@@ -214,10 +214,11 @@ async def test_a_tap_that_was_never_offered_writes_nothing(project: Project) -> 
 
 @in_project(FILES)
 async def test_a_tapped_value_that_the_hook_refuses_is_taken_back(project: Project) -> None:
-    """R51, section 9.4: invalid taps say so and end the turn."""
-    async with connected([start("a"), nothing()], project=project) as call:
+    """R51: the model hears why, and the question is put again."""
+    async with connected([start("a"), nothing(), nothing()], project=project) as call:
         await hear(call, "hi")
-        assert await tap(call, "Large") == [SKIPPED]
+        assert (await tap(call, "Large"))[-1].startswith("Which size:")
+        assert "not accepted" in call.model.requests[-1].messages[-1].text
         assert memory(call, "a.size") is None
         assert at_step(call) == "size"
 

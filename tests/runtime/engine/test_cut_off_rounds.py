@@ -34,6 +34,8 @@ from tests.runtime.engine.worlds import (
     in_project,
     keys_of,
     memory,
+    nothing,
+    offered,
     ran,
     start,
     state,
@@ -306,3 +308,15 @@ async def test_a_tool_that_ends_in_a_turn_that_is_reopened_has_ended_all_the_sam
         assert call.voice.texts[-1] == "Done."
         assert at_step(call) is None
         assert ran(call) == ["pay"]
+
+
+@in_project(PAYING)
+async def test_a_step_that_was_cut_off_is_not_the_models_to_call_as_well(project: Project) -> None:
+    """C01, R57: "go on" runs it once, as the step, with the key it had."""
+    steps = [start("a"), [Call("pay", {})], nothing()]
+    async with connected(steps, project=project, strict=False) as call:
+        await cut_off(call)
+        await hear(call, "go on")
+        assert "pay" not in offered(call, 1)
+        assert len(of("paid")) == 1
+        assert len(set(keys_of(call, "pay"))) == 1

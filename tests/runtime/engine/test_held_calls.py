@@ -348,3 +348,48 @@ async def test_a_no_to_a_step_without_a_line_is_told_by_the_model(project: Proje
         assert "said no to pay" in call.prompt()[-1][1]
         assert call.voice.happened("step_entered")[-1]["step"] == "then"
         assert runs(call) == []
+
+
+SHOP_TALK = {
+    **PROSE,
+    "skills/chat/skill.md": skill("\nTalk.\n"),
+}
+
+
+@on_project(SHOP_TALK)
+async def test_going_back_to_an_earlier_topic_parks_what_is_held(project: Project) -> None:
+    """C8, section 5: both topics are parked in turn; neither the call nor the skill is dropped."""
+    steps = [
+        Call("activate", {"flow_id": "chat"}),
+        Write("Yes?"),
+        Call("activate", {"flow_id": "desk"}),
+        PAY,
+        Call("activate", {"flow_id": "chat"}),
+        Write("Well?"),
+        [Call("complete_skill")],
+        Write(""),
+        Call("set_fields", {"continue_it": True}),
+        Write(""),
+        YES,
+        NOTHING,
+    ]
+    async with connected(steps, project=project, setup=KNOWN, strict=False) as call:
+        await say(call, "let us talk")
+        assert (await say(call, "pay my rent"))[-1] == QUESTION
+        assert await say(call, "back to our talk") == ["Well?"]
+        assert runs(call) == []
+        assert (await say(call, "that is all"))[-1].startswith("Shall we go back to")
+        assert (await say(call, "yes"))[-1] == QUESTION
+        await say(call, "yes")
+        assert runs(call) == [ARGUMENTS]
+
+
+@on_project(PROSE)
+async def test_a_model_that_calls_again_after_the_yes_ends_the_turn_and_not_in_an_apology(
+    project: Project,
+) -> None:
+    """C9: it is paid, and the caller knows; what the model still wants is refused."""
+    async with connected([PAY, YES, PAY, PAY], project=project, setup=KNOWN) as call:
+        await say(call, "pay my rent")
+        assert await say(call, "yes") == ["It is paid, receipt R-240."]
+        assert runs(call) == [ARGUMENTS]

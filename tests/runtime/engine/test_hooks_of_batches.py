@@ -244,3 +244,24 @@ async def test_a_question_that_must_be_asked_has_no_answer_in_a_refused_value(
         assert of("used") == ["Bonn"]
         assert ran(call).count("use") == 1
         assert [f.value for f in facts(call, MemorySet) if f.name == "city"][-1] == '"Bonn"'
+
+
+HOOKED = {
+    "skills/a/skill.md": skill("\nTalk.\n"),
+    "skills/a/memory.yml": "schema: {public: {city: {type: text, llm_settable: true}}}\n",
+    "skills/a/tools.py": f"""{IMPORTS}
+@tool(description="Check")
+async def run_after_setting_city(context: ToolContext) -> ToolResult:
+    bad = context.memory.get("city") != "Kiel"
+    return ToolResult(llm_response={{"error": "No such city."}} if bad else None)
+""",
+}
+
+
+@in_project(HOOKED)
+async def test_what_a_hook_refuses_is_no_mistake_of_the_models(project: Project) -> None:
+    """R51: it may try what the caller says until it fits, and no apology ends the turn."""
+    steps = [start("a"), fill(city="Oz"), fill(city="Ys"), fill(city="Kiel"), Write("Kiel it is.")]
+    async with connected(steps, project=project) as call:
+        assert await hear(call, "the town by the sea") == ["Kiel it is."]
+        assert memory(call, "a.city") == "Kiel"

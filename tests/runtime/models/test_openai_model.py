@@ -339,3 +339,21 @@ def test_azure_is_asked_by_deployment_with_its_own_key_header(
     assert "authorization" not in sent.headers
     assert sent.body[sent_as] == 9
     assert ("stream_options" in sent.body) is has_usage
+
+
+def test_further_parameters_of_a_request_are_passed_on():
+    """Section 4: what else ``integrations.yml`` says of a model."""
+    with FakeOpenAI([Reply((Text("Hi."), Finish()))]) as server:
+        options: dict[str, Json] = {"api_base": server.base, "top_p": 0.5, "seed": 7, "timeout": 3}
+
+        async def main() -> None:
+            model = from_options("openai", "m", options)
+            try:
+                await _all(model)
+            finally:
+                await model.aclose()
+
+        asyncio.run(main())
+    (sent,) = server.requests
+    assert (sent.body["top_p"], sent.body["seed"]) == (0.5, 7)
+    assert "timeout" not in sent.body

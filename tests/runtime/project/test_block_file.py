@@ -216,9 +216,6 @@ def test_what_is_expected_is_written_or_follows_from_the_field(keys: str, expect
         "amount\n    expect: «wrong_type»yes_no",
         "amount\n    expect: «wrong_type»email",
         "amount\n    expect: «wrong_type»date",
-        "amount\n    expect: «wrong_type»spelled",
-        "card\n    expect: «wrong_type»yes_no",
-        "card\n    expect: «wrong_type»digits",
         "card\n    expect: «unknown_value»{kind: choice, choices: [blue, green]}",
         "pin\n    expect: «missing_key»choice",
         "pin\n    expect: {kind: yes_no, «no_effect»length: 4, «no_effect»choices: [a]}",
@@ -283,7 +280,6 @@ def test_keys_are_complete_by_length_or_by_a_key(keys: str, rule: KeyRule):
         "  - noop: true\n  - id: «duplicate_id»step_1\n    noop: true",
         "  - id: «bad_name»a b\n    noop: true",
         "  - id: «wrong_type»[a]\n    noop: true",
-        "  - id: END\n    «bad_step»noop: true",
         "  - id: END\n  - id: «duplicate_id»END",
         "  - id: ask\n    noop: true\n    next: «unknown_step»aks",
         "  - noop: true\n    next: «empty_text»''",
@@ -370,7 +366,7 @@ def test_keys_are_complete_by_length_or_by_a_key(keys: str, rule: KeyRule):
         "  - call: researcher\n    exit_if: [«unknown_field»session.cards.x]",
         "  - call: researcher\n    exit_if: «bad_condition»[]",
         "  - link: «unknown_target»researcher",
-        "  - link: login\n    «no_effect»next: END",
+        "  - link: login\n    «no_effect»next: step_1",
         "  - link: login\n    «unknown_key»exit_if: [session.cards.sure]",
     ],
 )
@@ -489,3 +485,25 @@ def test_a_block_finds_its_steps():
     assert first is not None
     assert first.place == place(7)
     assert block.step("END") is None
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "  - execute_tool: find_cards\n    parameters: {}",
+        "  - link: login\n    next: END",
+        "  - noop: true\n  - id: END\n    noop: true",
+        "  - collect: card\n    expect: spelled",
+        "  - collect: pin\n    description: Which of them?\n    expect: choice",
+    ],
+)
+def test_what_is_only_written_out_is_no_mistake(steps: str):
+    right_block(steps)
+
+
+def test_a_circle_through_a_call_may_be_left_by_a_condition():
+    """Section 5: what is tried again until a value is there."""
+    block = ":::ordered_block id=main\nsteps:\n  - id: one\n    call: attempt\n    next:\n"
+    block += "      - {if: session.cards.sure, then: END}\n      - {else: one}\n:::\n"
+    block += "\n:::ordered_block id=attempt\nsteps:\n  - execute_tool: find_cards\n:::\n"
+    right(FRONT + block)

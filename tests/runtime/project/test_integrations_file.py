@@ -492,3 +492,11 @@ def test_model_groups_of_another_shape_are_one_problem(text: str):
     """They are not missing beside it."""
     _, found = _read(text)
     assert [p.code for p in found] == ["wrong_type"]
+
+
+def test_a_variable_in_braces_may_be_a_number():
+    """Section 2: YAML wants it in quotes there, and it is a number all the same."""
+    model = '{provider: openai, model: m, temperature: "${T}", max_tokens: "${N}", seed: 3}'
+    read = _right(f"model_groups:\n  - id: main\n    models: [{model}]\n", {"T": "0.5", "N": "40"})
+    (spec,) = read.model_groups["main"]
+    assert (spec.option("temperature"), spec.option("max_tokens")) == (0.5, 40)

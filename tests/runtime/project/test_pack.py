@@ -177,16 +177,24 @@ def test_links_that_leave_the_project_or_show_what_is_hidden_are_refused(
     (root / "references" / "folder").symlink_to(tmp_path / "outside")
     (root / "references" / "env.md").symlink_to(root / ".env")
     (root / "references" / "circle.md").symlink_to("circle.md")
-    (root / "references" / "inside").symlink_to(root / "tools")
+    (root / "references" / "above").symlink_to(root)
     problems = Problems()
     packed_files(root, problems)
     assert [(p.place.file, p.code) for p in problems.found] == [
+        ("references/above", "unreadable"),
         ("references/circle.md", "leaves_project"),
         ("references/env.md", "leaves_project"),
         ("references/folder", "leaves_project"),
-        ("references/inside", "unreadable"),
         ("references/out.md", "leaves_project"),
     ]
+
+
+def test_a_folder_that_is_a_link_inside_is_packed_as_what_is_there(root: Path, tmp_path: Path):
+    (root / "tools" / "more").symlink_to(root / "references")
+    pack(root, tmp_path / "a.bargein", None)
+    again = unpack(tmp_path / "a.bargein", tmp_path / "out") / "tools" / "more"
+    assert again.is_dir() and not again.is_symlink()
+    assert (again / "fees.md").read_text() == FILES["references/fees.md"]
 
 
 def test_a_folder_that_is_a_link_out_is_refused(root: Path, tmp_path: Path):

@@ -184,7 +184,6 @@ def test_a_value_in_a_text_of_several_lines_is_shown_where_the_text_begins():
         ("[Hi., Hello.]", "2:18", "second_default"),
         ("{text: Hi., conditon: x}", "2:24", "unknown_key"),
         ("{text: Hi., metadata: {rephrase: yes}}", "2:45", "wrong_type"),
-        ("{text: Hi., metadata: {tone: warm}}", "2:35", "unknown_key"),
         ("{text: Hi., interruptible: no}", "2:39", "wrong_type"),
         ("{text: Hi., buttons: Yes}", "2:33", "wrong_type"),
         ("{text: Hi., buttons: [Yes]}", "2:34", "wrong_type"),

@@ -154,7 +154,6 @@ def test_complete_when_may_be_a_condition_alone():
         "tool_constraints: [{«no_effect»lock_card: }]",
         "«no_effect»complete_when: {}",
         "«no_effect»complete_when: {criteria: []}",
-        "import_tools: [notify, mcp/crm:find, «duplicate_value»notify]",
         "utter: [{«missing_key»utter_done: {}}, {«missing_key»utter_done: {}}]",
         "tool_constraints: [{lock_card: {}}, {«duplicate_key»lock_card: }]",
         "utter: [{utter_done: {on: activate}}, {«duplicate_value»utter_done: {on: activate}}]",

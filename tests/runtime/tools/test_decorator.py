@@ -7,6 +7,7 @@ import pytest
 
 from runtime import Button, ToolContext, ToolResult, tool
 from runtime.errors import ToolDefinitionError
+from runtime.tools.arguments import ArgumentsRefused, parse_call
 from runtime.tools.decorator import definition_of
 from runtime.tools.definition import ToolDef
 
@@ -270,3 +271,19 @@ def test_a_hook_that_could_never_be_called_is_refused() -> None:
         @tool(description="x")
         async def run_after_setting_label(value: str, context: ToolContext) -> ToolResult:
             return ToolResult()
+
+
+def test_a_parameter_without_an_annotation_is_not_required_and_not_done_without():
+    """R7: required is what is annotated and has no default; the call names what it lacks."""
+
+    @tool(description="x")
+    async def look(what, how: str, *, context: ToolContext) -> ToolResult:  # type: ignore[no-untyped-def]  # that is the point
+        return ToolResult(what)
+
+    definition = define(look)
+    assert definition.parameters["required"] == ["how"]
+    properties = definition.parameters["properties"]
+    assert isinstance(properties, dict) and list(properties) == ["what", "how"]
+    with pytest.raises(ArgumentsRefused, match="missing: what"):
+        parse_call('{"how": "b"}', definition)
+    assert parse_call('{"how": "b", "what": "a"}', definition).values["what"] == "a"
