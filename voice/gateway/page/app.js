@@ -56,7 +56,11 @@ function onEvent(event) {
   switch (event.event) {
     case "caller_said": transcript.caller(event); break;
     case "agent_said": transcript.agent(event); break;
-    case "turn_started": transcript.turnStarted(event); turns.started(event); break;
+    case "turn_started":
+      strip.endHold("release");   // of a line that was at its end when they began
+      transcript.turnStarted(event);
+      turns.started(event);
+      break;
     case "say_started": transcript.heard(event, turns.heard(event)); break;
     case "suppressed": transcript.suppressed(event); break;
     case "reopened": transcript.reopened(event); break;

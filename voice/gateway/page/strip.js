@@ -28,7 +28,10 @@ export class Strip {
 
   level(who, rms) { this.levels[who] = Math.max(this.levels[who], rms); }
 
-  hold() { this.bands.push({ from: performance.now(), to: null, kind: "hold" }); }
+  hold() {
+    this.endHold("release");   // one at a time
+    this.bands.push({ from: performance.now(), to: null, kind: "hold" });
+  }
 
   endHold(kind) {
     const now = performance.now();
