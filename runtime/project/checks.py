@@ -220,8 +220,10 @@ def collected(
 # ------------------------------------------------------------------ no error, still worth a look
 
 
-def remarks(skills: Iterable[Skill]) -> Iterator[str]:
-    """Steps and blocks that nothing leads to."""
+def remarks(
+    skills: Iterable[Skill], responses: Mapping[str, Response], dialect: Dialect
+) -> Iterator[str]:
+    """Steps and blocks that nothing leads to, and questions that no answer can fill."""
     for skill in skills:
         if skill.packaged:
             continue
@@ -230,6 +232,11 @@ def remarks(skills: Iterable[Skill]) -> Iterator[str]:
             for step in block.steps:
                 if step.id not in reached:
                     yield f"{step.place}: nothing leads to the step '{step.id}'"
+                if dialect == "mantle" and _is_never_filled(step, responses):
+                    yield (
+                        f"{step.place}: nothing the caller says can fill this field of the "
+                        "project: collect one of the skill, and let a tool set the project's"
+                    )
         yield from _unused_blocks(skill)
 
 
@@ -265,6 +272,15 @@ def said(skills: Iterable[Skill]) -> set[str]:
                 case _:
                     pass
     return {name for name in found if name is not None}
+
+
+def _is_never_filled(step: Step, responses: Mapping[str, Response]) -> bool:
+    """Whether a ``collect`` asks for a project field, which only keys or buttons write."""
+    if not isinstance(step, CollectStep) or step.namespace != PROJECT_NAMESPACE:
+        return False
+    asked = responses.get(step.utterance or "")
+    has_buttons = asked is not None and any(variant.buttons for variant in asked.variants)
+    return step.keys is None and not has_buttons
 
 
 def _reached(block: Block) -> set[str]:

@@ -109,6 +109,7 @@ class _Reading:
                 packaged = finish(text, dataclasses.replace(known, tools={}), given.problems)
                 skills[skill_id] = dataclasses.replace(packaged, packaged=True)
         self._check_flow(skills)
+        self._warnings += checks.remarks(skills.values(), responses, given.dialect)
         self._remark(skills, [*own.values(), project])
         return SkillSet(skills, responses, tuple(self._warnings))
 
@@ -124,7 +125,6 @@ class _Reading:
         self._warnings += checks.name_remarks(
             [folder.id for folder in self._folders], self._packaged.skills
         )
-        self._warnings += checks.remarks(skills.values())
         # A step that was refused may well have named a response.
         is_whole = not self._given.problems.found
         used = checks.said(skills.values()) if is_whole else None

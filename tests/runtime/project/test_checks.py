@@ -187,3 +187,32 @@ def test_what_the_offline_planner_can_not_run_is_said(tmp_path: Path) -> None:
     assert [w for w in warned if "'chat'" in w and "offline" in w] != []
     assert not any("'wait'" in w for w in warned)
     assert written_project(tmp_path / "b", files).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "is_told"),
+    [
+        ("collect: project.phone", True),
+        ("collect: project.phone\n    dtmf: {length: 4}", False),
+        ("collect: project.phone\n    utterance: utter_phone", False),
+        ("collect: size", False),
+    ],
+)
+def test_a_question_that_no_answer_can_fill_is_remarked_on(
+    tmp_path: Path, step: str, is_told: bool
+):
+    """D10: the model never sets project memory; keys and buttons do."""
+    block = f":::ordered_block id=a\nsteps:\n  - {step}\n:::\n"
+    button = '{title: A, payload: "set:session.project.phone=1"}'
+    loaded = project(
+        tmp_path,
+        {
+            "memory.yml": "phone: {type: text}\n",
+            "skills/desk/skill.md": f"---\nname: D\ndescription: E.\n---\n{block}",
+            "skills/desk/memory.yml": "schema: {public: {size: {}}}\n",
+            "responses.yml": (
+                f"responses: {{utter_phone: [{{text: Which?, buttons: [{button}]}}]}}\n"
+            ),
+        },
+    )
+    assert any("nothing the caller says" in warning for warning in loaded.warnings) is is_told
