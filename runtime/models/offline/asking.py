@@ -15,6 +15,7 @@ __all__ = [
     "argument_values",
     "ask_next",
     "confirmation_question",
+    "digits_wrong",
     "field_question",
     "with_question",
 ]
@@ -63,6 +64,12 @@ def confirmation_question(scene: Scene, held: PendingQuestion) -> str:
         action=" ".join(held.tool.replace("_", " ").split()),
         details=f", {details}" if details else "",
     )
+
+
+def digits_wrong(scene: Scene, heard: int, wanted: int | None) -> str:
+    """Say how many digits were heard, and how many are wanted."""
+    line = scene.lines.digit_wrong if heard == 1 else scene.lines.digits_wrong
+    return line.format(heard=heard, wanted=wanted)
 
 
 def argument_values(arguments: str) -> dict[str, str | int | float]:

@@ -13,9 +13,16 @@ from runtime.models.offline.correcting import contradiction, revision
 from runtime.models.offline.phrases import (
     adds_nothing,
     asks_again,
+    asks_what_was_asked,
     is_refusal,
+    is_sound,
+    keeps,
+    leaves_as_it_is,
     only_go_on,
+    says_so,
     undoes,
+    undoes_it,
+    undoes_politely,
     without_joints,
     without_leads,
 )
@@ -42,6 +49,7 @@ _JOINTS = re.compile(
     re.IGNORECASE,
 )
 _CLEAR_YES = 0.9
+_STALLS = re.compile(r"\blet(?:'s| me) (?:see|think)\b|\bh+m+\b(?!\s*yes)")
 _CONDITION = re.compile(
     r"\b(?:but|if|unless|only|except|provided|as long as|first|before|until|not|no|wait|without|"
     r"however|though|assuming)\b|n't\b"
@@ -80,16 +88,20 @@ def answer_confirmation(scene: Scene) -> Plan | None:
     if held is None or not scene.is_first or not scene.said:
         return None
     heard = _heard(scene, held)
-    if asks_again(scene.said):
+    if asks_again(scene.said) or asks_what_was_asked(scene.said):
         return says(ask_next(scene))
-    revised = _revised(scene, heard)
+    stays = _stays(scene, heard)
+    revised = None if stays else _revised(scene, heard)
     if revised is not None:
         return revised
     if not held.may_answer or not scene.may(_RESOLVE):
-        return _too_early(scene, heard.answer)
+        return _too_early(scene, heard)
     if _is_yes(scene, heard):
         return calls(_RESOLVE, confirmed=True)
-    if _is_no(scene, heard):
+    is_same = undoes_it(scene.said) and undoes(heard.asked)
+    if is_same or (not stays and leaves_as_it_is(scene.said)):
+        return not_confirmed(scene)  # "can you delete it": it may mean what is asked about
+    if stays or _is_no(scene, heard):
         return calls(_RESOLVE, confirmed=False)
     return (
         _yes_and(scene, heard)
@@ -127,10 +139,25 @@ def _decides(scene: Scene, words: str) -> bool:
     return read_yes_no(words, "", scene.lexicon).answer in ("yes", "no")
 
 
-def _too_early(scene: Scene, answer: Answer) -> Plan | None:
-    """A yes said before the question was heard answers nothing: it is asked again."""
+def _too_early(scene: Scene, heard: _Heard) -> Plan | None:
+    """A yes said before the question was heard answers nothing: it is asked again.
+
+    A plain no counts, where it can be given: nothing is done for it that was not heard.
+    """
+    refuses = heard.answer.answer == "no" and heard.answer.is_plain or is_refusal(scene.said)
+    if refuses and scene.may(_RESOLVE, confirmed=False):
+        return calls(_RESOLVE, confirmed=False)
+    if undoes_it(scene.said) and undoes(heard.asked):
+        return says(ask_next(scene))
+    answer = heard.answer
     bare = answer.answer in ("yes", "no", "unclear") and not answer.rest
     return says(ask_next(scene)) if bare else None
+
+
+def _stays(scene: Scene, heard: _Heard) -> bool:
+    """Whether "keep it" was said where it was asked whether to undo it."""
+    is_asked = undoes(heard.asked) or undoes(heard.held.tool.replace("_", " "))
+    return is_asked and keeps(scene.said)
 
 
 def _revised(scene: Scene, heard: _Heard) -> Plan | None:
@@ -161,9 +188,13 @@ def _names_it(scene: Scene, heard: _Heard) -> bool:
 
 
 def _is_yes(scene: Scene, heard: _Heard) -> bool:
-    if only_go_on(scene.said):
+    if only_go_on(scene.said) or says_so(scene.said):
         return True
-    if heard.answer.answer != "yes":
+    if is_sound(scene.said):
+        return False
+    if undoes_politely(scene.said, heard.asked):
+        return True
+    if heard.answer.answer != "yes" or _STALLS.search(scene.said.casefold()):
         return False
     return not heard.rest or adds_nothing(heard.rest) or _says_back(scene, heard)
 
@@ -187,7 +218,9 @@ def _says_back(scene: Scene, heard: _Heard) -> bool:
     known = " ".join(str(value).replace("_", " ") for value in values)
     asked = set(stems(f"{heard.asked} {heard.held.tool} {known}", language))
     left = " ".join(w for w in _without_values(scene, heard).split() if plain(w) not in _APPROVES)
-    return not stop_free(left, language) or set(stems(left, language)) <= asked
+    if not stop_free(left, language):
+        return left != heard.rest or adds_nothing(left)
+    return set(stems(left, language)) <= asked
 
 
 def _without_values(scene: Scene, heard: _Heard) -> str:

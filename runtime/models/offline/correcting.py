@@ -3,15 +3,19 @@
 Owns which earlier value is meant. Words that revise are found by ``reading``.
 """
 
+import re
+from datetime import date, timedelta
+
 from runtime.agent import Expect, Json
+from runtime.models.offline.asking import with_question
 from runtime.models.offline.fields import clear_choice, fitted, spoken_name
 from runtime.models.offline.phrases import wished_instead
-from runtime.models.offline.plan import Plan, PlannedCall, Scene
+from runtime.models.offline.plan import Plan, PlannedCall, Scene, joined
 from runtime.models.offline.reading import Found, is_correction, read_for_type
-from runtime.models.offline.words import stems
+from runtime.models.offline.words import plain, stems
 from runtime.models.situation import AskedField
 
-__all__ = ["contradiction", "correction_in", "noted", "revision"]
+__all__ = ["contradiction", "correction_in", "is_other", "noted", "revision"]
 
 _STRONG = 0.8
 _SURE = 0.9
@@ -19,6 +23,10 @@ _LIKELY = 0.6
 _KINDS = frozenset({"date", "digits", "email"})
 _STANDS_FOR = frozenset({"one", "ones"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "that", "this"})
+_OTHER = re.compile(
+    r"(?:(?:no|not that one|actually|sorry|oh|i mean|i meant|i want|id like|make it|rather|for|its|"
+    r"it was|it is|please|wait) )*(?:the|my) other(?: (?P<thing>\w+))?(?: (?:please|instead|then))*"
+)
 _READ_BY_WORDS = frozenset({"text", "any", "list"})
 
 
@@ -38,6 +46,8 @@ def revision(scene: Scene, text: str | None = None) -> Plan | None:
     if not fields:
         return None
     said = scene.said if text is None else text
+    if is_other(said):
+        return _other_choice(scene, fields, said)
     for instead, is_strong in _ways(scene, said):
         found = (
             _by_choice(scene, fields, instead)
@@ -48,6 +58,40 @@ def revision(scene: Scene, text: str | None = None) -> Plan | None:
         if found is not None:
             return _correct(scene, found)
     return None
+
+
+def is_other(text: str) -> bool:
+    """Whether it only asks for another one than the one that was taken."""
+    return _OTHER.fullmatch(plain(text)) is not None
+
+
+def _other_choice(scene: Scene, fields: tuple[AskedField, ...], text: str) -> Plan | None:
+    """Of "the other card": the one of two that was not taken, or which of them."""
+    found = _OTHER.fullmatch(plain(text))
+    if found is None:
+        return None
+    language = scene.situation.language
+    named = found["thing"] or ""
+    thing = set[str]() if named in _STANDS_FOR else set(stems(named, language))
+    chosen = [
+        f
+        for f in fields
+        if any(option.value == f.value for option in f.choices) and _is_a(f, thing, language)
+    ]
+    if len(chosen) != 1:
+        return None
+    others = [option for option in chosen[0].choices if option.value != chosen[0].value]
+    if len(others) == 1:
+        value = fitted(others[0].value, chosen[0].type)
+        return None if value is None else _correct(scene, (chosen[0].name, value))
+    labels = joined(tuple(option.label for option in others), scene.lines.joint)
+    return with_question(scene, scene.lines.which.format(options=labels)) if others else None
+
+
+def _is_a(field: AskedField, thing: set[str], language: str) -> bool:
+    """Whether it is called so; "the other one" can be any."""
+    labels = " ".join(option.label for option in field.choices)
+    return not thing or thing <= set(stems(f"{spoken_name(field)} {labels}", language))
 
 
 def contradiction(scene: Scene, text: str) -> Plan | None:
@@ -71,6 +115,8 @@ def _ways(scene: Scene, said: str) -> list[tuple[str, bool]]:
     corrected = is_correction(said, scene.lexicon)
     if corrected is not None:
         ways.append((corrected.value, corrected.confidence >= _STRONG))
+    if scene.lines.which.partition("{")[0] in scene.situation.last_line:
+        ways.append((said, False))  # it answers which of several was meant instead
     return ways
 
 
@@ -143,6 +189,8 @@ def _read(scene: Scene, field: AskedField, text: str, *, least: float) -> Json:
         option = clear_choice(scene, field, text)
         return None if option is None else fitted(option.value, field.type)
     was = field.value
+    if field.expect.kind == "date" and (day := _in_its_week(scene, was, text)) is not None:
+        return None if day == was else day
     in_digits = isinstance(was, str) and len(was) > 1 and was.isdecimal()
     found = read_for_type(
         field.type,
@@ -158,6 +206,20 @@ def _read(scene: Scene, field: AskedField, text: str, *, least: float) -> Json:
     if isinstance(value, str) and found.value == value:
         value = _bare(value)
     return None if value == was else value
+
+
+def _in_its_week(scene: Scene, was: Json, text: str) -> str | None:
+    """A bare weekday instead of a date is the one of its week: "can we make it Thursday"."""
+    words = [w for w in plain(text).split() if w not in _ARTICLES and w != "on"]
+    weekday = scene.lexicon.weekdays.get(words[0]) if len(words) == 1 else None
+    if weekday is None or not isinstance(was, str):
+        return None
+    try:
+        before = date.fromisoformat(was)
+        day = before + timedelta(days=weekday - before.weekday())
+    except (ValueError, OverflowError):
+        return None
+    return day.isoformat() if day >= scene.today else None
 
 
 def _bare(value: str) -> str:

@@ -4,17 +4,20 @@ Owns how sure a reading must be, in answer to a question and beside one, and the
 of a field wants. How values are read out of words is ``reading``.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
 from runtime.agent import Expect, Json
+from runtime.models.offline.phrases import begins_to_tell, is_curse, is_number
 from runtime.models.offline.plan import Scene
 from runtime.models.offline.reading import (
     Choice,
     ChoiceReading,
     Found,
+    read_date,
     read_digits,
     read_for_type,
     read_yes_no,
@@ -24,15 +27,32 @@ from runtime.models.offline.reading.asked_words import with_question
 from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.reading.digits import in_two_parts
 from runtime.models.offline.reading.tokens import tokenize
-from runtime.models.offline.words import question_kind
+from runtime.models.offline.words import plain, question_kind, stems, stop_free
 from runtime.models.situation import AskedField, ChoiceOption
 
-__all__ = ["Reading", "clear_choice", "fitted", "read_asked", "spoken_name", "wants_yes_no"]
+__all__ = [
+    "Reading",
+    "clear_choice",
+    "fitted",
+    "is_name",
+    "is_no_text",
+    "read_asked",
+    "spoken_name",
+    "wants_yes_no",
+]
 
 _SURE = 0.9
 _LEAST = 0.4
 _ALIKE = 85
 _MOST_CHOICES = 200
+_NAME = re.compile(r"\b(?:sur)?name\b")
+_ASKS_WHETHER = re.compile(
+    r"\b(?:anything|any|else|something|is there|are there)\b",
+    re.IGNORECASE,
+)
+_FUNCTION_WORDS = frozenset(
+    "the a an to of and it is its that this for in on at i you but or so if with from by".split()
+)
 _PRECISE = frozenset({"digits", "email", "date", "spelled"})
 
 
@@ -66,6 +86,8 @@ def read_asked(
             digits: those of now may go on with them.
     """
     kind = question_kind(text)
+    if is_curse(text):
+        return _NOTHING
     if field.choices:
         return _NOTHING if kind == "open" else _chosen(scene, field, text, only_clear=only_clear)
     if wants_yes_no(field):
@@ -76,8 +98,52 @@ def read_asked(
         return _precise(scene, field, text, needs=_SURE if clear else _LEAST, before=before)
     if only_clear or kind in ("open", "closed") or _is_no_answer(scene, text):
         return _NOTHING
+    if field.type in ("text", "any") and is_no_text(scene, field, text):
+        return _NOTHING
     found = _typed(scene, field, text)
     return _NOTHING if found is None else Reading(fitted(found.value, field.type))
+
+
+def is_name(field: AskedField) -> bool:
+    """Whether a name is asked for, as a text."""
+    about = f"{field.name} {field.description}".casefold().replace("_", " ")
+    is_text = field.type == "text" and field.expect.kind == "open" and not field.choices
+    return is_text and _NAME.search(about) is not None
+
+
+def is_no_text(scene: Scene, field: AskedField, text: str) -> bool:
+    """Whether the words are no text of a caller's own: talk about it, or another field's value."""
+    if begins_to_tell(text):
+        return True
+    language = scene.situation.language
+    if not stop_free(text, language):
+        asked = scene.situation.question or scene.situation.last_line
+        answer = read_yes_no(text, "", scene.lexicon)
+        # "No" to "Anything else we should know?" says that there is nothing.
+        is_told = answer.is_plain and answer.answer == "no" and _ASKS_WHETHER.search(asked)
+        if is_name(field):
+            return set(plain(text).split()) <= _FUNCTION_WORDS
+        return not is_told and not any(c.isdigit() for c in text)
+    return any(
+        _is_value_of(scene, other, text)
+        for other in scene.situation.settable
+        if other.name != field.name and other.value is None
+    )
+
+
+def _is_value_of(scene: Scene, other: AskedField, text: str) -> bool:
+    """Whether another open field's choice or date is all that the words say."""
+    language = scene.situation.language
+    option = clear_choice(scene, other, text)
+    if option is not None:
+        own = f"{option.label} {str(option.value).replace('_', ' ')}"
+        return set(stems(text, language)) <= set(stems(own, language))
+    if other.expect.kind != "date":
+        return False
+    day = read_date(text, scene.today, scene.lexicon)
+    if day is None or day.confidence < _SURE:
+        return False
+    return not stop_free(f"{text[: day.start]} {text[day.end :]}", language)
 
 
 def wants_yes_no(field: AskedField) -> bool:
@@ -91,7 +157,7 @@ def clear_choice(
     """Return the choice whose own words were said, also where nobody asked for it; ``least`` is
     how sure the reading must be.
     """
-    if not field.choices or question_kind(text) == "open":
+    if not field.choices or question_kind(text) == "open" or is_curse(text):
         return None
     found = weigh_choices(text, _choices(field.choices), scene.lexicon).found
     if found is None or found.confidence < least:
@@ -181,9 +247,17 @@ def _precise(scene: Scene, field: AskedField, text: str, *, needs: float, before
         some = read_digits(affirmed(text, scene.lexicon), None, scene.lexicon)
         if (whole := _joined_digits(scene, before, text, wanted)) is not None:
             return Reading(fitted(whole, field.type))
-        if some is not None and len(some.value) not in (1, wanted):
-            return Reading(digits_heard=len(some.value))
+        if some is not None and len(some.value) != wanted:
+            if len(some.value) > 1 or _is_bare_digit(scene, text):
+                return Reading(digits_heard=len(some.value))
     return _NOTHING
+
+
+def _is_bare_digit(scene: Scene, text: str) -> bool:
+    """Whether a digit is all that was said; "one moment" has none."""
+    words = scene.lexicon
+    numbers = frozenset({*words.units, *words.zero_letters})
+    return is_number(text, numbers, frozenset(words.fillers))
 
 
 def _joined_digits(scene: Scene, before: str, text: str, wanted: int) -> str | None:

@@ -3,8 +3,8 @@
 Owns the rules for what was refused and for outcomes that nobody has told the caller yet.
 """
 
-from runtime.models.offline.asking import ask_next, with_question
-from runtime.models.offline.correcting import revision
+from runtime.models.offline.asking import ask_next, digits_wrong, with_question
+from runtime.models.offline.correcting import contradiction, revision
 from runtime.models.offline.giving import recall
 from runtime.models.offline.phrases import asks_again, is_refusal, undoes
 from runtime.models.offline.plan import Plan, Scene, calls, says
@@ -50,7 +50,7 @@ def _keyed(scene: Scene, field: AskedField) -> str:
     wanted = field.expect.length
     if wanted is None or not heard or heard == wanted:
         return scene.lines.not_taken
-    return scene.lines.digits_wrong.format(heard=heard, wanted=wanted)
+    return digits_wrong(scene, heard, wanted)
 
 
 def nothing_said(scene: Scene) -> Plan | None:
@@ -73,6 +73,8 @@ def after_cut_off(scene: Scene) -> Plan | None:
     if not situation.step_cancelled or not scene.is_first or situation.pending is not None:
         return None
     revised = revision(scene)
+    if revised is None and question_kind(scene.said) is None and len(scene.said.split()) <= 5:
+        revised = contradiction(scene, scene.said)
     if revised is not None:
         return revised
     control = control_words(scene.said, scene.lexicon)

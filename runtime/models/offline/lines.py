@@ -37,10 +37,19 @@ class Lines:
     """``{options}`` were understood, and one is to be chosen."""
     suggest: str
     """``{option}`` may have been meant."""
+    yes_no: str
     can_do: str
     say_one_of: str
     digits_wrong: str
-    """``{heard}`` digits were said where ``{wanted}`` are wanted."""
+    """``{heard}`` digits were said where ``{wanted}`` are wanted; both begin alike."""
+    digit_wrong: str
+    """The same of a single one."""
+    digits_form: str
+    """Of a number of ``{wanted}`` digits, where one line before did not help."""
+    date_form: str
+    year_missing: str
+    or_person: str
+    """After the third time that an answer was not understood."""
     ask: str
     """For ``{name}``, a field without a question of its own."""
     ask_choice: str
@@ -78,9 +87,15 @@ ENGLISH_LINES = Lines(
     yes_or_no="Sorry, I need a clear yes or no.",
     which="Which do you mean: {options}?",
     suggest="Do you mean this: {option}?",
+    yes_no="yes or no",
     can_do="I can help with this: {options}.",
     say_one_of="Please say {options}.",
     digits_wrong="I heard {heard} digits, and I need {wanted}.",
+    digit_wrong="I heard {heard} digit, and I need {wanted}.",
+    digits_form="Please say the {wanted} digits one by one.",
+    date_form="Please say the day, the month and the year.",
+    year_missing="I need the year too.",
+    or_person="You can also ask for a person.",
     ask="What is your {name}?",
     ask_choice="Which {name}: {options}?",
     ask_yes_no="I need a yes or no for this: {name}?",

@@ -7,6 +7,7 @@ done now. What the caller heard is in there, what they said of keys too.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import cast
 
 from runtime.agent import Json
@@ -58,6 +59,8 @@ class Past:
     """Those words answered a held call."""
     has_failed: bool = False
     """In the turn before nothing could be made of the words, and nothing was being done."""
+    times_missed: int = 0
+    """How many turns in a row before this one held no answer to what was asked."""
 
 
 def past_of(messages: Sequence[ChatMessage], lines: Lines, language: str) -> Past:
@@ -76,6 +79,7 @@ def past_of(messages: Sequence[ChatMessage], lines: Lines, language: str) -> Pas
         words_before if _too_few(turn_before, lines) else "",
         _answers(turn_before),
         _failed(turn_before, lines),
+        _missed(messages, spoken, lines),
     )
 
 
@@ -144,6 +148,17 @@ def _failed(turn: Sequence[ChatMessage], lines: Lines) -> bool:
         and (lines.not_caught in message.text or lines.not_known in message.text)
         for message in turn
     )
+
+
+def _missed(messages: Sequence[ChatMessage], spoken: Sequence[int], lines: Lines) -> int:
+    told = (lines.not_caught, lines.digits_wrong.partition("{")[0], lines.year_missing)
+    count = 0
+    for first, after in reversed(list(pairwise(spoken))):
+        said = [m.text for m in messages[first + 1 : after] if m.role == "assistant"]
+        if not any(line in text for text in said for line in told):
+            break
+        count += 1
+    return count
 
 
 def _object(text: str) -> Mapping[str, Json]:

@@ -11,14 +11,23 @@ from runtime.models.offline.reading.tokens import Tokens, tokenize
 __all__ = [
     "adds_nothing",
     "asks_again",
+    "asks_what_was_asked",
     "asks_for_another_voice",
+    "begins_to_tell",
     "can_not",
     "is_backchannel",
     "is_number",
     "is_refusal",
+    "is_sound",
+    "is_curse",
+    "keeps",
+    "leaves_as_it_is",
     "negates",
     "only_go_on",
+    "says_so",
     "undoes",
+    "undoes_it",
+    "undoes_politely",
     "wished_instead",
     "without_joints",
     "without_leads",
@@ -30,6 +39,7 @@ _BACKCHANNELS = frozenset(
     alright all""".split()
 )
 _MOST_BACKCHANNEL = 3
+_SOUNDS = frozenset("mhm mm mmm mmhm mmhmm mhmm hm hmm uh huh um ah oh aha er eh".split())
 _SOFTLY = r"(?:(?:please|just|and|then|so|now|yes|ok|okay|sure)\s+)*"
 _GO_ON = re.compile(
     rf"{_SOFTLY}(?:go on|go ahead|carry on|on you go|get on with it|do so|go for it|you do that|"
@@ -46,9 +56,54 @@ _REFUSALS = re.compile(
     r"(?:(?:please|just|oh|well|actually|um|uh|no|can you|could you)\s+)*"
     r"(?:hold off(?: on (?:that|it|this))?|not so fast|not just yet|let's not|lets not|"
     r"leave it(?: for now| at that)?|don't do (?:that|it|this)(?: yet)?|hold fire|hold that|"
+    r"don't go ahead(?: with (?:it|that|this))?(?: yet)?|"
+    r"do not (?:go ahead|do (?:that|it|this))(?: yet)?|"
     r"not like that|i've changed my mind|i changed my mind|on second thoughts? no)"
     r"(?:\s+(?:please|thanks|thank you|for now|for the moment|yet|just|then))*"
 )
+_SAYS_SO = re.compile(
+    r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|oh|well|um|uh|please)\s+)*"
+    r"(?:yes|yeah|yep|yup|sure)\s+(?:please\s+|that\s+)?"
+    r"(?:(?:i|we) (?:do |really do |really )?(?:want|would like) (?:that|it|this|to)|"
+    r"i'd (?:like|love) (?:that|it|to)|do|let's|"
+    r"(?:that is|that's|it's|it is|this is)(?: exactly| just)? what (?:i|we) want(?:ed)?|"
+    r"(?:please )?do (?:that|it|this))(?:\s+(?:please|thanks|thank you|then|now))*"
+)
+_KEEPS = re.compile(
+    r"(?:(?:no|nope|nah|oh|um|uh|well|actually|please|just|wait|can you|could you|we|i|want to|"
+    r"i'd like to|i'd rather|we'd rather|i'll|we'll|let's|lets|i would rather|i think)\s+)*"
+    r"(?:keep|leave)\s+(?:it|that|this|them|everything|(?:the|my|that|this)(?: [\w']+){1,5})"
+    r"(?:\s+(?:please|thanks|thank you|then|as is|as it is|where it is|for now|alone))*"
+)
+_STAYS_SO = re.compile(
+    r"(?:(?:no|yes|ok|okay|please|just|let's) )*leave (?:it|that|this)"
+    r" (?:at|on|as|for|with|like|in|to) (?!that$|now$).*"
+)
+_UNDOES_IT = re.compile(
+    r"(?:(?:please|yes|yeah|ok|okay|just|then|so|can you|could you|would you|will you|i want to|"
+    r"i want you to|i'd like to|i'd like you to|i need to) )*(?P<act>[a-z]+) (?:it|that|this|them)"
+    r"(?: (?:please|now|then|thanks|thank you|for me))*"
+)
+_ASKS_BACK = re.compile(
+    r"(?:(?:sorry|wait|and|so|but|um|uh|oh|ok|okay|hold on)\s+)*"
+    r"(?:(?:what|when|where|who|which)(?: (?:time|day|date|one|name))?"
+    r"(?:'s| is| was| were| did you say)(?: [\w']+){0,4} again|"
+    r"(?:what|which) (?:time|day|date|one|name)(?: exactly)? (?:is|was) "
+    r"(?:it|that|this)(?: for| at)?|"
+    r"(?:what|when) (?:is|was) the (?:time|day|date|name)|"
+    r"(?:when|who) (?:is|was) (?:it|that|this)(?: with| for)?|who with|with (?:who|whom)|"
+    r"(?:when|who|what) did you say(?: it (?:is|was))?(?: with| for)?)(?:\s+please)?"
+)
+_CURSE = re.compile(
+    r"(?:(?:oh|just|please|you|can|go|no|ok|well|hey|so|and) )*"
+    r"(?:get lost|get stuffed|go away|damn (?:it|you)|go to hell)(?: [\w']+){0,2}"
+)
+_TELLS = re.compile(
+    r"(?:(?:no|yes|well|but|and|so|um|uh|oh|ok|okay|actually|sorry|wait) )*(?:i mean|i meant|"
+    r"(?:i want|i wanted|i'd like|i would like|i need) to (?:know|ask|tell)|i was wondering|"
+    r"i wonder|let me ask)\b"
+)
+_PRICED = re.compile(r"\b(?:cost|costs|price|much|many|long|fee|charge|charged|happens)\b")
 _UNDO = re.compile(
     r"\b(?:cancel|cancell?ing|delete|deleting|remove|removing|undo|revoke|withdraw|terminate|"
     r"unsubscribe|abort|scrap|stop|call(?:ing)? (?:it |that |this )?off|get(?:ting)? rid of)\b",
@@ -111,6 +166,57 @@ def is_backchannel(text: str) -> bool:
         and 0 < len(words) <= _MOST_BACKCHANNEL
         and all(w.norm in _BACKCHANNELS for w in words)
     )
+
+
+def is_sound(text: str) -> bool:
+    """Whether no word was said, only a sound of listening, "uh huh": it agrees to nothing."""
+    words = tokenize(text).words
+    return bool(words) and all(w.norm in _SOUNDS for w in words)
+
+
+def says_so(text: str) -> bool:
+    """Whether a yes only says once more that it is one: "yes, that is what I want"."""
+    return _SAYS_SO.fullmatch(_plain(text)) is not None
+
+
+def begins_to_tell(text: str) -> bool:
+    """Whether the words only lead up to something: "I want to know ...", "I mean ..."."""
+    return _TELLS.match(_plain(text)) is not None
+
+
+def is_curse(text: str) -> bool:
+    """Whether the agent is sent away: nothing was lost by "get lost"."""
+    return _CURSE.fullmatch(_plain(text)) is not None
+
+
+def keeps(text: str) -> bool:
+    """Whether what was to be undone shall stay: "keep it"."""
+    return _KEEPS.fullmatch(_plain(text)) is not None
+
+
+def leaves_as_it_is(text: str) -> bool:
+    """Whether a value is to stay: "leave it at three" lets nothing go."""
+    return _STAYS_SO.fullmatch(_plain(text)) is not None
+
+
+def undoes_it(text: str) -> bool:
+    """Whether what is talked about is to be undone, and no more is said: "can you delete it"."""
+    found = _UNDOES_IT.fullmatch(_plain(text))
+    return found is not None and undoes(found["act"])
+
+
+def undoes_politely(text: str, question: str) -> bool:
+    """Whether it asks, with a please, for the very undoing that was asked about."""
+    found = _UNDOES_IT.fullmatch(_plain(text)) if undoes_it(text) else None
+    if found is None or "please" not in _plain(text).split():
+        return False
+    return found["act"] in _plain(question).split()
+
+
+def asks_what_was_asked(text: str) -> bool:
+    """Whether it asks for something that the question has told: "what was the time again"."""
+    said = _plain(text)
+    return _ASKS_BACK.fullmatch(said) is not None and _PRICED.search(said) is None
 
 
 def adds_nothing(text: str) -> bool:

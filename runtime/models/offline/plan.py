@@ -71,6 +71,8 @@ class Scene:
     """They answered a held call."""
     has_failed: bool = False
     """Nothing could be made of the words before, either."""
+    times_missed: int = 0
+    """How many turns in a row before this one held no answer to what was asked."""
 
     @cached_property
     def said(self) -> str:
@@ -166,6 +168,7 @@ def scene_of(request: ChatRequest) -> Scene:
         first_part=past.first_part,
         has_answered=past.has_answered,
         has_failed=past.has_failed,
+        times_missed=past.times_missed,
     )
 
 

@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from runtime.models.offline.phrases import can_not, undoes
 from runtime.models.offline.reading import lexicon_for
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.reading.tokens import tokenize
 from runtime.models.offline.words import MOST_CHARS, plain, stems, stop_free
 from runtime.models.situation import FlowOption
@@ -62,6 +63,7 @@ class _Phrase:
     text: str
     stems: frozenset[str]
     negates: bool
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,10 @@ class _Catalogue:
         unknown = min(strange * _UNKNOWN, _MOST_UNKNOWN) * self._rarest
         text, is_undoing = plain(said), undoes(said)
         scored = [
-            (self._score(entry, heard, known + unknown, text), entry.flow)
+            (
+                self._unless_denied(entry, said, self._score(entry, heard, known + unknown, text)),
+                entry.flow,
+            )
             for entry in self._entries
             if entry.undoes or not is_undoing
         ]
@@ -113,6 +118,17 @@ class _Catalogue:
             scored = [(s if flow in fitting else _DENIED * s, flow) for s, flow in scored]
         scored.sort(key=lambda one: -one[0])
         return scored
+
+    def _unless_denied(self, entry: _Entry, said: str, score: float) -> float:
+        kept = frozenset(stems(affirmed(said, lexicon_for(self._language)), self._language))
+        if kept & entry.stems or any(
+            p.denied and len(p.stems & frozenset(stems(said, self._language))) == len(p.stems)
+            for p in entry.phrases
+        ):
+            return score
+        if can_not(plain(said)) or not _denied(said, self._language):
+            return score
+        return min(score, CLEAR - 0.01)
 
     def _score(self, entry: _Entry, heard: frozenset[str], whole: float, text: str) -> float:
         if not whole:
@@ -158,7 +174,12 @@ def _catalogue(flows: tuple[FlowOption, ...], language: str) -> _Catalogue:
 def _entry(flow: FlowOption, language: str) -> _Entry:
     texts = (flow.name, *flow.examples[:_MOST_PHRASES])
     phrases = tuple(
-        _Phrase(plain(text), frozenset(stems(text, language)), can_not(plain(text)))
+        _Phrase(
+            plain(text),
+            frozenset(stems(text, language)),
+            can_not(plain(text)),
+            _denied(text, language),
+        )
         for text in texts
     )
     about = frozenset(stems(flow.description, language)) if flow.description else frozenset[str]()
@@ -168,6 +189,11 @@ def _entry(flow: FlowOption, language: str) -> _Entry:
         about.union(*(phrase.stems for phrase in phrases)),
         any(undoes(text) for text in (*texts, flow.description)),
     )
+
+
+def _denied(text: str, language: str) -> bool:
+    kept = frozenset(stems(affirmed(text, lexicon_for(language)), language))
+    return kept != frozenset(stems(text, language))
 
 
 def _values(said: str, language: str) -> list[str]:

@@ -3,6 +3,8 @@
 Owns the rules for them. Words that answer the question on the table are an answer first.
 """
 
+import re
+
 from rapidfuzz import fuzz
 
 from runtime.models.offline.asking import ask_next, with_question
@@ -17,14 +19,23 @@ from runtime.models.offline.phrases import (
     only_go_on,
 )
 from runtime.models.offline.plan import Plan, Scene, calls, joined, says
-from runtime.models.offline.reading import Control, control_words, read_yes_no
+from runtime.models.offline.reading import Control, control_words, is_correction, read_yes_no
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.routing import CLEAR, Verdict, route
 from runtime.models.offline.words import plain
 
 __all__ = ["acknowledge", "steer"]
 
 _CERTAIN = 1.0
+_PERSON = re.compile(
+    r"\b(?:manager|boss|supervisor|colleague|adviser|advisor|somebody|someone|person|people)\b",
+    re.IGNORECASE,
+)
+_RETRACTS = re.compile(r"\b(?:no|nope|actually|scratch|rather|forget|instead)\b", re.IGNORECASE)
+_TOOK_BACK = 0.8
 _SAME_LINE = 90
+_ELSE = Control("help", 0.0, 0, 0)
+"""Stands for words that steer nothing."""
 _NO_MORE = frozenset({"nothing", "thanks", "thank", "everything"})
 _STOPS = frozenset({"cancel", "stop", "quit", "exit", "abort"})
 """Said to a yes or no question these still end what is being done; "never mind" is a no."""
@@ -42,6 +53,11 @@ def steer(scene: Scene) -> Plan | None:
     if control is None or _is_answer(scene, control):
         return None
     if control.kind == "human":
+        if control_words(affirmed(scene.said, scene.lexicon), scene.lexicon) is None:
+            return None
+        if (instead := _said_instead(scene, control)) is not None:
+            is_certain = instead.confidence == _CERTAIN and instead.kind == "cancel"
+            return _cancel(scene) if is_certain else None
         return _person(scene) if control.confidence >= LEAST_PERSON else None
     if control.confidence < _CERTAIN:
         return None
@@ -60,6 +76,25 @@ def steer(scene: Scene) -> Plan | None:
             return _thanked(scene)
         case _:
             return _help(scene)
+
+
+def _said_instead(scene: Scene, human: Control) -> Control | None:
+    """What took the wish for a person back: "... to someone, no actually I lost my card"."""
+    instead = is_correction(scene.said, scene.lexicon)
+    if instead is None or instead.confidence < _TOOK_BACK or instead.start < human.end:
+        return None
+    if _PERSON.search(instead.value):  # "... no wait, a manager": it still is one
+        return None
+    other = control_words(instead.value, scene.lexicon)
+    if other is not None and other.kind == "human":
+        return None
+    if _RETRACTS.search(scene.said[human.end : instead.start]) is None:
+        # A mere "sorry" may only be polite.
+        verdict = route(instead.value, scene.situation.flows, scene.situation.language)
+        is_certain = other is not None and other.confidence == _CERTAIN
+        if not is_certain and verdict.score < CLEAR:
+            return None
+    return other or _ELSE
 
 
 def acknowledge(scene: Scene) -> Plan | None:

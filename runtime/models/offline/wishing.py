@@ -5,11 +5,18 @@ Owns the rules for wishes, at rest and in the middle of something else, and for 
 
 from runtime.models.offline.answering import answer_from, asks_only_measure, measure_words
 from runtime.models.offline.asking import argument_values, ask_next, with_question
+from runtime.models.offline.correcting import is_other
 from runtime.models.offline.fields import spoken_name
 from runtime.models.offline.offers import list_of_flows, spoken_flow
-from runtime.models.offline.phrases import is_number, undoes, without_joints, without_undoing
+from runtime.models.offline.phrases import (
+    is_number,
+    negates,
+    undoes,
+    without_joints,
+    without_undoing,
+)
 from runtime.models.offline.plan import Plan, Scene, calls, joined, says
-from runtime.models.offline.reading import Choice, read_yes_no, weigh_choices
+from runtime.models.offline.reading import Choice, is_correction, read_yes_no, weigh_choices
 from runtime.models.offline.routing import CERTAIN, CLEAR, Verdict, route
 from runtime.models.offline.words import asked_part, plain, question_kind, stems, stop_free
 from runtime.models.situation import FlowOption
@@ -20,6 +27,7 @@ _MOST_FLOWS = 3
 _NAMED = 0.9
 """How sure a choice among things that were only listed must be."""
 _ALL_ALIKE = 0.95
+_TOOK_BACK = 0.8
 _ASKED_TO_BE_TOLD = 0.85
 _TELLS = frozenset("do does did is are am was were has have isn't aren't isnt arent dont".split())
 _ANSWERS = frozenset({"resolve_tool_confirmation", "set_fields"})
@@ -60,6 +68,8 @@ def wish(scene: Scene) -> Plan | None:
     if not scene.is_first or not scene.said or _is_bare_number(scene):
         return None
     said, situation = wished_words(scene), scene.situation
+    if is_other(scene.said) and _is_busy(scene):
+        return None  # another one of what is talked about, and no other wish
     if _is_being_done(scene, said):
         return with_question(scene, scene.lines.noted)
     verdict = route(said, situation.flows, situation.language)
@@ -112,8 +122,16 @@ def help_nobody(scene: Scene) -> Plan | None:
 
 def wished_words(scene: Scene) -> str:
     """The words without a yes or no before them: of "yes, and where is my order", the question."""
-    answer = read_yes_no(scene.said, scene.situation.last_line, scene.lexicon)
+    situation = scene.situation
+    instead = is_correction(scene.said, scene.lexicon)
+    if instead is not None and instead.start > 0 and instead.confidence >= _TOOK_BACK:
+        if route(instead.value, situation.flows, situation.language).score >= CLEAR:
+            return instead.value  # "... no actually I lost my card"
+    answer = read_yes_no(scene.said, situation.last_line, scene.lexicon)
     if answer.answer not in ("yes", "no") or not answer.rest:
+        return scene.said
+    head = scene.said[: len(scene.said) - len(answer.rest)]
+    if negates(head):  # "I don't want to ..." denies what follows it
         return scene.said
     return without_joints(answer.rest) or scene.said
 
@@ -184,7 +202,8 @@ def _searched(scene: Scene) -> str:
 
 
 def _is_busy(scene: Scene) -> bool:
-    return scene.situation.collecting is not None or scene.situation.pending is not None
+    situation = scene.situation
+    return bool(situation.collecting or situation.pending or situation.step_cancelled)
 
 
 def _topic(scene: Scene) -> str:

@@ -22,6 +22,10 @@ _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.,/-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?!\d)")
 _SHORT = re.compile(r"(?<![\d.,/-])(\d{1,2})/(\d{1,2})(?![\d/])")
 _MOST_COUNT = 5000
+_NEAR = 3
+_MOST_DAYS = 31
+_WITH_YEAR = 0.95
+"""So sure is a date with a month's name and its year."""
 _Span = tuple[date, int, int, float]
 _Reader = Callable[[Tokens, int, date, Lexicon, bool], _Span | None]
 _DEADLINES = frozenset({"by", "from", "until", "till", "since"})
@@ -47,18 +51,42 @@ def read_date(
 
     None where a date is denied ("not on Monday", "any day but Friday"), where two were said that
     differ ("tomorrow or Friday"), and where one is only a bound ("before Friday") or stands for
-    many ("every Friday"). With ``birth`` it is a date of birth: no weekday, no day near today, and
-    none to come.
+    many ("every Friday"). None also where a part of it is taken back ("the 11th, no the 12th").
+    With ``birth`` it is a date of birth: it has its year, is not near today and not to come.
     """
     text = affirmed(text[:MOST_CHARS], lexicon)
     past = past or birth
     try:
-        found = _written(text, today, lexicon, past) or _spoken(text, today, lexicon, past, birth)
+        found = _written(text, today, lexicon, past, birth) or _spoken(
+            text, today, lexicon, past, birth
+        )
     except (ValueError, OverflowError):
         return None  # past the calendar's end
     if found is None or (birth and found.value > today.isoformat()):
         return None
-    return None if _is_open(text, found, lexicon) else found
+    is_none = _is_open(text, found, lexicon) or _is_taken_back(text, found, lexicon)
+    return None if is_none else found
+
+
+def _is_taken_back(text: str, found: Found[str], lexicon: Lexicon) -> bool:
+    """Whether another number stands behind words that correct: "March 11th, no, the 12th"."""
+    tokens = tokenize(text)
+    at = next((n for n, t in enumerate(tokens.words) if t.start >= found.end), len(tokens))
+    while at < len(tokens):
+        correction = lexicon.correction_phrases.match(tokens, at)
+        if correction is None:
+            at += 1
+            continue
+        at = lexicon.correction_phrases.skip(tokens, correction[1])
+        for near in range(at, min(at + _NEAR, len(tokens))):
+            if tokens.norm(near) in ("at", "around"):  # a time of day is no part of a date
+                break
+            is_number = tokens.words[near].kind in ("number", "ordinal")
+            if is_number or below_hundred(tokens, near, lexicon) is not None:
+                return True
+            if ordinal(tokens, near, lexicon) is not None or tokens.norm(near) in lexicon.months:
+                return True
+    return False
 
 
 def _is_open(text: str, found: Found[str], lexicon: Lexicon) -> bool:
@@ -82,7 +110,9 @@ def _found(span: _Span, tokens: Tokens) -> Found[str]:
 # ---------------------------------------------------------------------------------- in digits
 
 
-def _written(text: str, today: date, lexicon: Lexicon, past: bool) -> Found[str] | None:
+def _written(
+    text: str, today: date, lexicon: Lexicon, past: bool, birth: bool
+) -> Found[str] | None:
     found: list[Found[str]] = []
     for match in _ISO.finditer(text):
         value = _date(int(match[1]), int(match[2]), int(match[3]))
@@ -95,7 +125,7 @@ def _written(text: str, today: date, lexicon: Lexicon, past: bool) -> Found[str]
         value, confidence = _ordered(int(match[1]), int(match[3]), year, day_first)
         if value is not None:
             found.append(Found(value.isoformat(), match.start(), match.end(), confidence))
-    for match in _SHORT.finditer(text):
+    for match in () if birth else _SHORT.finditer(text):
         month, day = (match[2], match[1]) if lexicon.day_first else (match[1], match[2])
         if int(month) > 12:
             month, day = day, month
@@ -147,8 +177,10 @@ def _spoken(text: str, today: date, lexicon: Lexicon, past: bool, birth: bool) -
     near = (_span_of_time, _near_day, _weekday)
     for read in (_with_month, *near):
         for span in _spans(read, tokens, today, lexicon, past, used):
+            if birth and (read in near or span[3] < _WITH_YEAR):
+                continue
             if read is not _weekday or not _agrees(span, spans, tokens, lexicon):
-                spans += [] if birth and read in near else [span]
+                spans.append(span)
     if spans:
         beside = [
             span
@@ -156,7 +188,7 @@ def _spoken(text: str, today: date, lexicon: Lexicon, past: bool, birth: bool) -
             if any(span[1] == other[2] for other in spans)
         ]
         return _only(spans + beside, tokens)
-    for read in (_in_numbers, _day_of_month):
+    for read in (_in_numbers,) if birth else (_in_numbers, _day_of_month):
         if found := _spans(read, tokens, today, lexicon, past, used):
             return _only(found, tokens)
     return None
@@ -219,15 +251,17 @@ def _with_month(tokens: Tokens, at: int, today: date, lexicon: Lexicon, past: bo
         if month is None:
             return None
         after += 1
-    year = _spoken_year(tokens, after, today, lexicon)
+    year = _spoken_year(tokens, after, today, lexicon, past)
     if year is not None:
         value = _date(year[0], month, day)
-        return None if value is None else (value, at, year[1], 0.95)
+        return None if value is None else (value, at, year[1], _WITH_YEAR)
     value = _without_year(month, day, today, past)
     return None if value is None else (value, at, after, 0.9)
 
 
-def _spoken_year(tokens: Tokens, at: int, today: date, lexicon: Lexicon) -> tuple[int, int] | None:
+def _spoken_year(
+    tokens: Tokens, at: int, today: date, lexicon: Lexicon, past: bool = False
+) -> tuple[int, int] | None:
     """Read "1990", "nineteen ninety", "twenty oh five", "two thousand five" or "ninety"."""
     at += tokens.norm(at) in ("in", "of") and at + 1 < len(tokens)
     if at >= len(tokens):
@@ -239,7 +273,8 @@ def _spoken_year(tokens: Tokens, at: int, today: date, lexicon: Lexicon) -> tupl
             or ":" in tokens.text[tokens.end(at + 1) : tokens.end(at + 1) + 1]
         )
         if digits.isdigit() and (len(digits) == 4 or (len(digits) == 2 and not beside)):
-            if len(digits) == 4 or tokens.text[tokens.start(at) - 1] in "'\u2019":
+            is_year = len(digits) == 4 or (past and int(digits) > _MOST_DAYS)
+            if is_year or tokens.text[tokens.start(at) - 1] in "'\u2019":
                 return _year(digits, today), at + 1
         return None
     whole = cardinal(tokens, at, lexicon)

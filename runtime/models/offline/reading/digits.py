@@ -40,7 +40,12 @@ def read_digits(
     runs = _runs(tokens, lexicon, compounds=True, alike=False)
     if not runs or (length is not None and not any(len(r.digits) == length for r in runs)):
         return _second_look(tokens, length, lexicon, runs)
-    return _result(tokens, _best(runs, length), len(runs))
+    best = _best(runs, length)
+    if length is not None and any(
+        run.corrected and run.first > best.first and len(run.digits) < length for run in runs
+    ):
+        return None  # "... one two, sorry, three" takes back a digit of them, and which is not said
+    return _result(tokens, best, len(runs))
 
 
 def in_two_parts(first: str, text: str, length: int, lexicon: Lexicon = ENGLISH) -> str | None:
@@ -71,7 +76,11 @@ def _second_look(
         if any(len(run.digits) == length for run in other):
             found = _result(tokens, _best(other, length), len(other))
             return Found(found.value, found.start, found.end, 0.6)
-    if len(runs) > 1 and sum(len(run.digits) for run in runs) == length:
+    if (
+        len(runs) > 1
+        and not any(run.corrected for run in runs)
+        and sum(len(run.digits) for run in runs) == length
+    ):
         digits = "".join(run.digits for run in runs)
         return Found(digits, tokens.start(runs[0].first), tokens.end(runs[-1].after), 0.6)
     return None

@@ -218,7 +218,7 @@ ANSWERS = {
         *("and", "then", "now", "just", "i said", "the answer is", "that's a", "it's a", "i say"),
         *("that would be a", "i'd say", "i would say", "my answer is", "a", "it's", "that's"),
         *("i think it's", "really", "very", "very much", "much", "for now", "at the moment"),
-        *("thanks for asking", "i mean", "honestly", "again", "that", "this", "too", "as well"),
+        *("thanks for asking", "i mean", "honestly", "that", "this", "too", "as well"),
         *("with that", "we can", "today", "tonight", "now please", "i am sure", "i'm sure"),
         *("for sure", "a hundred percent", "one hundred percent", "if you don't mind"),
     ),

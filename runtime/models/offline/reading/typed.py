@@ -33,6 +33,7 @@ _OPEN = Expect()
 _MOST_LIST = 50
 _BORN = re.compile(r"\b(?:birth\w*|born|dob)(?![a-z])")
 _SURE = 0.8
+_YEARS, _SHORT_YEARS = 1000, 100
 
 
 def read_for_type(
@@ -109,8 +110,15 @@ def _number(text: str, read: _NumberReader, lexicon: Lexicon) -> Found[Json] | N
     if (instead := _instead(text, lexicon)) is not None:
         found = _moved(_one_number(instead[0], read, lexicon), instead[1])
         if found is not None:
-            return found
+            # "1985, no sorry, 84" is another end of the year, and no year itself.
+            whole = read(text[: instead[1]], lexicon)
+            is_part = whole is not None and whole.value >= _YEARS and _is_short(found.value)
+            return None if is_part else found
     return _one_number(text, read, lexicon)
+
+
+def _is_short(value: Json) -> bool:
+    return isinstance(value, int | float) and value < _SHORT_YEARS
 
 
 def _one_number(text: str, read: _NumberReader, lexicon: Lexicon) -> Found[Json] | None:
@@ -135,6 +143,8 @@ def _dated(text: str, today: date, lexicon: Lexicon, *, birth: bool) -> Found[Js
         found = _widened_text(read_date(instead[0], today, lexicon, birth=birth))
         if found is not None:
             return _moved(found, instead[1])
+        if quantities(tokenize(instead[0]), lexicon):
+            return None  # "March 12th 1984, sorry, 1985": a part of it is another
     return _widened_text(read_date(text, today, lexicon, birth=birth))
 
 

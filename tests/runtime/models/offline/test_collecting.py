@@ -46,7 +46,6 @@ def ask(said: str, field: AskedField, **given: Any):
         ("no", INSURED, False),
         ("my name is nora feld", NAME, "Nora Feld"),
         ("it should be wrapped, please", WISHES, "it should be wrapped"),
-        ("no", WISHES, "no"),
     ],
 )
 def test_an_answer_is_set(said: str, field: AskedField, value: object):

@@ -65,3 +65,19 @@ def test_words_that_mean_something_else_are_followed_first():
     assert called(decide("bye", **CUT)) == [("hang_up", {})]
     other = decide("where is my new card", **CUT)
     assert called(other) == [("activate", {"flow_id": "card_status"})]
+
+
+@pytest.mark.parametrize("said", ["express", "express please", "by express"])
+def test_another_value_said_over_a_step_is_taken_before_it_is_called_again(said: str):
+    """No word says that it corrects; the step would run with the old value."""
+    decided = decide(said, **CUT, correctable=(SENT,), last_line="I send it by standard post.")
+    assert called(decided) == [("correct", {"memory_key": "shipping", "value": "express"})]
+    same = decide("standard please", **CUT, correctable=(SENT,))
+    assert same.calls == ()
+
+
+@pytest.mark.parametrize("said", ["is it my card?", "what about the card?", "can I get my card?"])
+def test_a_question_over_a_step_suggests_no_other_wish(said: str):
+    """The step is still to be called again."""
+    decided = decide(said, **CUT)
+    assert not decided.text and not decided.calls

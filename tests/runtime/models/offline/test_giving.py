@@ -103,7 +103,7 @@ def test_a_long_number_is_kept_and_a_short_one_only_by_its_name():
 @pytest.mark.parametrize(
     "words",
     [
-        "my card was not stolen, please send it express",
+        "my card was not stolen, please send it",
         "book a repair for wednesday or for thursday please",
         "how much is it to get a new card by express",
     ],

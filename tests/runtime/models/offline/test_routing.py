@@ -67,3 +67,18 @@ def test_something_that_was_cancelled_is_not_to_be_undone():
 def test_what_has_nothing_of_a_flow_is_none(said: str):
     """However little it says."""
     assert route(said, FLOWS, "en").best is None
+
+
+@pytest.mark.parametrize(
+    "said", ["I don't want to cancel my appointment", "I do not want to book an appointment"]
+)
+def test_what_is_denied_is_not_clearly_wanted(said: str):
+    """Nothing is begun by it unasked."""
+    assert route(said, FLOWS, "en").score < CLEAR
+
+
+def test_an_example_that_denies_is_meant_by_the_same_denial():
+    """ "My card didn't come" is how some ask for a new one."""
+    flow = FlowOption("replace", "Replace a card", "", ("my card did not come",))
+    assert route("my card did not come", (flow, *FLOWS), "en").best == flow
+    assert route("my card did not come", (flow, *FLOWS), "en").score >= CLEAR

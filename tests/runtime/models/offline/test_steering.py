@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runtime.models.offline.planner import plan
+from runtime.models.offline.steering import steer
 from tests.runtime.models.offline.scenes import (
     CARD,
     FLOWS,
@@ -179,3 +180,9 @@ def test_a_choice_called_like_a_control_word_is_a_choice():
     field = replace(CARD, choices=(ChoiceOption("stop", "stop"), ChoiceOption("go on", "go on")))
     decided = decide("stop", skill="Cards", collecting=field, question="What now?")
     assert called(decided) == [("set_fields", {"card": "stop"})]
+
+
+@pytest.mark.parametrize("said", ["I don't want to talk to a person", "not a person please"])
+def test_who_wants_no_person_is_not_put_through(said: str):
+    """Words that are denied steer nothing."""
+    assert steer(scene(said, flows=FLOWS)) is None

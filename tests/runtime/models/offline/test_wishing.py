@@ -8,6 +8,7 @@ import pytest
 from runtime.models.offline.plan import MadeCall, Opening, Plan
 from runtime.models.offline.planner import plan
 from runtime.models.offline.routing import route
+from runtime.models.offline.wishing import wished_words
 from runtime.models.situation import FlowOption
 from tests.runtime.models.offline.scenes import (
     FLOWS,
@@ -224,3 +225,10 @@ def test_what_is_being_done_already_is_not_looked_up():
     )
     decided = plan(replace(one, opening=Opening("where is my order please")))
     assert decided.text == "All right." and not decided.calls
+
+
+def test_a_denial_is_no_answer_before_a_wish():
+    """Of "I don't want to replace a card" the rest alone would be the wish."""
+    for said in ("I don't want to replace a card", "I do not want to replace a card"):
+        assert wished_words(scene(said)) == said
+    assert wished_words(scene("no, replace a card")) == "replace a card"

@@ -190,8 +190,10 @@ def test_a_text_field_is_read_as_the_answer_that_is_expected(
 def test_what_a_field_is_about_helps_to_read_it() -> None:
     assert read("text", "hi, it's nora feld", about="customer_name") == "Nora Feld"
     assert read("text", "jane at example dot com", about="email") == "jane@example.com"
-    born = read("text", "May 3rd", Expect("date"), "date of birth")
-    assert born == "2025-05-03"
+    born = read("text", "May 3rd 1985", Expect("date"), "date of birth")
+    assert born == "1985-05-03"
+    assert read("text", "May 3rd", Expect("date"), "date of birth") is None
+    assert read("text", "May 3rd", Expect("date"), "day of departure") is not None
     assert read("float", "twelve fifty", about="amount to pay") == 12.5
 
 
