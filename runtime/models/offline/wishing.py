@@ -17,6 +17,7 @@ from runtime.models.offline.phrases import (
 )
 from runtime.models.offline.plan import Plan, Scene, calls, joined, says
 from runtime.models.offline.reading import Choice, is_correction, read_yes_no, weigh_choices
+from runtime.models.offline.reading.denials import affirmed
 from runtime.models.offline.routing import CERTAIN, CLEAR, Verdict, route
 from runtime.models.offline.words import asked_part, plain, question_kind, stems, stop_free
 from runtime.models.situation import FlowOption
@@ -242,6 +243,10 @@ def _which(scene: Scene, verdict: Verdict) -> Plan:
     if len(verdict.rivals) > 1:
         names = tuple(spoken_flow(flow) for flow in verdict.rivals[:_MOST_FLOWS])
         return says(scene.lines.which.format(options=joined(names, scene.lines.joint)))
+    kept = affirmed(scene.said, scene.lexicon)
+    if not stop_free(kept, scene.situation.language):
+        # All that was said was a denial: nobody wants to be asked about it.
+        return says(f"{scene.lines.noted} {scene.lines.what_else}")
     name = spoken_flow(verdict.best) if verdict.best is not None else ""
     return says(scene.lines.suggest.format(option=name))
 

@@ -232,3 +232,9 @@ def test_a_denial_is_no_answer_before_a_wish():
     for said in ("I don't want to replace a card", "I do not want to replace a card"):
         assert wished_words(scene(said)) == said
     assert wished_words(scene("no, replace a card")) == "replace a card"
+
+
+def test_what_is_only_denied_is_not_suggested():
+    """Who says what they don't want is asked what they do want."""
+    decided = decide("I don't want to talk to a person", flows=FLOWS)
+    assert decided.text == "All right. What can I do for you?" and not decided.calls
