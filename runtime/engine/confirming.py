@@ -160,7 +160,7 @@ class Confirming:
             return at_onset.complete or at_onset.chars >= needed
         message = self._desk.state.message(held.say)
         if message is None:
-            return True  # so long ago that the history has let it go
+            return False  # taken back, or so long ago that it must be put again
         return message.outcome is not None and message.heard_chars >= needed
 
     def _was_followed(self, say: int, at_onset: Mapping[int, Heard]) -> bool:
