@@ -75,7 +75,9 @@ def build_from_files(project: Path, store: Path) -> AgentParts:
 
 def child_main(setup: ChildSetup, pipe_in: Connection, pipe_out: Connection, table: Table) -> None:
     """Run the agent until it is told to stop or the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Both may reach the whole group; stopping is the parent's, which lets commits end first.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     faulthandler.enable()
     built = threading.Event()
     threading.Thread(target=_leave_with_parent, args=(built,), daemon=True).start()

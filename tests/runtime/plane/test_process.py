@@ -218,11 +218,14 @@ def test_a_child_dies_with_its_parent(tmp_path: Path, build: str) -> None:
         child.wait(timeout=15)
 
 
-def test_ctrl_c_reaches_only_the_parent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_whole_group_stops_only_the_parent(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     async def main() -> None:
         async with running_agent(tmp_path) as agent:
             assert agent.pid is not None
-            os.kill(agent.pid, signal.SIGINT)
+            os.kill(agent.pid, number)
             voice = Voice(agent, ms_per_char=1)
             await voice.ready()
             voice.hear("hello")
