@@ -133,8 +133,8 @@ class BuiltinCalls:
 
     def _withdraw(self, scope: TurnScope) -> Done:
         """A held call is bound to the values that the caller was asked about."""
-        made, top = self._steps.confirming.call, self._desk.top
-        self._stack.withdraw(scope.turn, CHANGED, top.id if top is not None else 0)
+        made = self._steps.confirming.call
+        self._stack.withdraw(scope.turn, CHANGED, self._desk.top_id)
         if made is None or made.made_for != "model":
             return Done(is_write=True)  # the step asks anew by itself
         note = f"{made.tool} is not held any more, {CHANGED}: call it with the new ones"

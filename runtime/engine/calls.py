@@ -204,7 +204,7 @@ class Calls:
             return
         if call.name == CANCEL_SKILL and self._asks_before_cancelling:
             this.only_writes = False
-            this.to_hold.append((call_id, self._frame))
+            this.to_hold.append((call_id, self._desk.top_id))
             return
         held = self._steps.confirming.call
         done = await self._own.perform(
@@ -273,7 +273,7 @@ class Calls:
             return
         canonical = self._checked(this, call_id, definition, call.arguments, skill)
         if canonical is not None:
-            this.to_hold.append((call_id, self._frame))
+            this.to_hold.append((call_id, self._desk.top_id))
 
     def _checked(
         self, this: _Round, call_id: int, definition: ToolDef, arguments: str, skill: Skill
@@ -355,12 +355,6 @@ class Calls:
             return False
         self._stack.withdraw(scope.turn, "the caller changed it", frame)
         return True
-
-    @property
-    def _frame(self) -> int:
-        """The active skill's place on the stack; 0 = there is none."""
-        top = self._desk.top
-        return top.id if top is not None else 0
 
     # -- outcomes
 

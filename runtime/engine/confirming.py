@@ -37,8 +37,7 @@ class Confirming:
     @property
     def held(self) -> Held | None:
         """What is held for the active skill."""
-        top = self._desk.top
-        return self._desk.state.dialogue.held_for(top.id if top is not None else 0)
+        return self._desk.state.dialogue.held_for(self._desk.top_id)
 
     @property
     def is_in_front(self) -> bool:

@@ -166,6 +166,12 @@ class Desk:
         return self.state.dialogue.top
 
     @property
+    def top_id(self) -> int:
+        """Number of the active skill's place on the stack; 0 = there is none."""
+        top = self.top
+        return top.id if top is not None else 0
+
+    @property
     def skill(self) -> str:
         """Id of the active skill; empty = none."""
         top = self.top

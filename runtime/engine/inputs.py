@@ -77,8 +77,7 @@ async def _write(
         _refuse(scope, refused)
         return False
     # The words were this value: there is nothing left in them for the model.
-    top = parts.desk.top
-    scope.asked_in.add(top.id if top is not None else 0)
+    scope.asked_in.add(parts.desk.top_id)
     scope.is_taken = True
     return True
 

@@ -22,6 +22,7 @@ from runtime.engine.stack import CHANGED, COMPLETED, CONTINUE_INTERRUPTED, Stack
 from runtime.engine.step_calls import StepCalls, ToolMove
 from runtime.engine.utters import say_due
 from runtime.engine.writes import Writes
+from runtime.models.situation import inside_sentence
 from runtime.project.skill_model import (
     END,
     ActionStep,
@@ -149,7 +150,7 @@ class Steps:
         if asking is None or asking.disabled or wish.hidden:
             self._stack.resume(scope.turn, frame)
             return None
-        self.run_engine_skill(scope, asking, {"interrupted_name": _inside(wish.name)})
+        self.run_engine_skill(scope, asking, {"interrupted_name": inside_sentence(wish.name)})
         return None
 
     def _is_resolved(self, resolver: Frame) -> bool:
@@ -479,9 +480,3 @@ class Steps:
         if buttons and expect.kind in ("open", "choice"):
             expect = Expect("choice", choices=buttons)
         return expect, step.keys
-
-
-def _inside(name: str) -> str:
-    """A skill's name as it stands inside a sentence."""
-    is_word = len(name) > 1 and name[0].isupper() and name[1].islower()
-    return name[0].lower() + name[1:] if is_word else name

@@ -277,8 +277,7 @@ class Turn:
     def _build(self) -> tuple[Moment, ChatRequest]:
         scope = self.scope
         moment = self._moment()
-        top = self._desk.top
-        scope.asked_in.add(top.id if top is not None else 0)
+        scope.asked_in.add(self._desk.top_id)
         return moment, build_request(self._desk, moment, scope, self._state())
 
     def _state(self) -> ConversationState:

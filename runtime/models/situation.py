@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from runtime.agent import Expect, InputKind, Json
 
-__all__ = ["AskedField", "ChoiceOption", "FlowOption", "PendingQuestion", "Situation"]
+__all__ = [
+    "AskedField",
+    "ChoiceOption",
+    "FlowOption",
+    "PendingQuestion",
+    "Situation",
+    "inside_sentence",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +113,9 @@ class Situation:
     step_cancelled: str = ""
     """Tool of the active step whose call was cut off: it is called again after this reply, unless
     the reply does something else."""
+
+
+def inside_sentence(name: str) -> str:
+    """A skill's name as it stands inside a sentence: its first word without the capital."""
+    is_word = len(name) > 1 and name[0].isupper() and name[1].islower()
+    return name[0].lower() + name[1:] if is_word else name

@@ -121,12 +121,10 @@ def _load_module(path: Path, imports: ProjectImports) -> _Module:
         try:
             with imports.loading():
                 module = imports.execute(path)
-        except KeyboardInterrupt as error:
-            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-                raise  # whoever runs this wants it to stop
-            # A process that takes no such wish: the module raised it.
-            return _Module((), (*_refused(definitions), _import_fault(error, path, imports)))
         except BaseException as error:  # author code may raise anything
+            takes_wishes = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+            if isinstance(error, KeyboardInterrupt) and takes_wishes:
+                raise  # whoever runs this wants it to stop
             return _Module((), (*_refused(definitions), _import_fault(error, path, imports)))
     tools: list[ToolDef] = []
     imported: list[ToolDef] = []

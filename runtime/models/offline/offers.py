@@ -5,7 +5,7 @@ Owns how a flow is named inside a sentence, which flow is for a person, and the 
 
 from runtime.models.offline.plan import Scene, joined
 from runtime.models.offline.reading import control_words
-from runtime.models.situation import FlowOption
+from runtime.models.situation import FlowOption, inside_sentence
 
 __all__ = ["LEAST_PERSON", "list_of_flows", "means_person", "spoken_flow"]
 
@@ -16,9 +16,7 @@ _MOST_NAMED = 4
 
 def spoken_flow(flow: FlowOption) -> str:
     """Write a flow's name as it stands inside a sentence."""
-    name = " ".join(flow.name.split()).rstrip(".!?")
-    is_word = len(name) > 1 and name[1].islower() and name[0].isupper()
-    return name[0].lower() + name[1:] if is_word else name
+    return inside_sentence(" ".join(flow.name.split()).rstrip(".!?"))
 
 
 def means_person(scene: Scene, flow: FlowOption) -> bool:
